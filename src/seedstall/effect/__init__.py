@@ -1,0 +1,1 @@
+"""What changes, signals or starts something, each behind its preflight."""

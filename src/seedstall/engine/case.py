@@ -1,0 +1,77 @@
+"""Everything known about one JVM: each fact found out once, on demand, with its origins."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from seedstall.model.evidence import Got, Missing, Reading, Ref, Unavailable, Why
+from seedstall.model.rule import Need, needs_of
+from seedstall.source.base import Recorder, Source
+
+T = TypeVar("T")
+Provider = Callable[..., object]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a rule or provider, and what could not be had of them."""
+
+    values: dict[str, Any]
+    lacking: tuple[Missing, ...]
+    origins: tuple[Ref, ...]
+
+
+class Case:
+    """One target's facts. Providers are keyed by the type they return."""
+
+    def __init__(self, source: Source, providers: Iterable[Provider]) -> None:
+        """Know how to find facts in *source*."""
+        self._source = source
+        self._providers = {typing.get_type_hints(p)["return"]: p for p in providers}
+        self._known: dict[type[Any], Reading[Any]] = {}
+
+    def get(self, kind: type[T]) -> Reading[T]:
+        """The fact of that type, or why it cannot be had."""
+        if kind not in self._known:
+            self._known[kind] = self._find_out(kind)
+        return self._known[kind]
+
+    def value(self, kind: type[T]) -> T | None:
+        """The fact's value, ``None`` where it cannot be had."""
+        reading = self.get(kind)
+        return reading.value if isinstance(reading, Got) else None
+
+    def gather(
+        self, function: Callable[..., object], needs: tuple[Need, ...] | None = None
+    ) -> Given:
+        """The facts that *function* asks for in its parameters."""
+        values: dict[str, Any] = {}
+        lacking: list[Missing] = []
+        origins: set[Ref] = set()
+        for need in needs_of(function) if needs is None else needs:
+            reading = self.get(need.kind)
+            if isinstance(reading, Got):
+                values[need.name] = reading.value
+                origins.update(reading.origins)
+            else:
+                values[need.name] = None
+                if not need.optional:
+                    lacking.append(reading)
+        return Given(values, tuple(lacking), tuple(sorted(origins)))
+
+    def _find_out(self, kind: type[T]) -> Reading[T]:
+        provider = self._providers[kind]
+        given = self.gather(provider, needs_of(provider, skip=1))
+        if given.lacking:
+            return given.lacking[0]
+        recorder = Recorder(self._source)
+        try:
+            value = provider(recorder, **given.values)
+        except Unavailable as error:
+            return error.missing
+        except (ValueError, UnicodeError, RecursionError) as error:
+            return Missing(Why.MALFORMED, recorder.origins, str(error))
+        return Got(typing.cast("T", value), tuple(sorted({*given.origins, *recorder.origins})))

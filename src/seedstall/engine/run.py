@@ -1,0 +1,31 @@
+"""Run rules over a case. A rule can fire, be clear, lack evidence, or crash; it never stops the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from seedstall.engine.case import Case
+from seedstall.model.finding import Clear, Crashed, Fired, Inconclusive, Outcome
+from seedstall.model.rule import Rule
+
+
+def run(rules: Iterable[Rule[...]], case: Case) -> Iterator[Outcome]:
+    """The outcome of each rule, in their order."""
+    return (_run_one(rule, case) for rule in rules)
+
+
+def _run_one(rule: Rule[...], case: Case) -> Outcome:
+    try:
+        if rule.when is not None:
+            guard = case.gather(rule.when)
+            if not guard.lacking and not rule.when(**guard.values):
+                return Clear(rule.code, rule.name)
+        given = case.gather(rule.check, rule.needs)
+        if given.lacking:
+            return Inconclusive(rule.code, rule.name, given.lacking)
+        findings = tuple(rule(**given.values))
+    except Exception as error:  # noqa: BLE001 - one broken rule must not hide the others
+        return Crashed(rule.code, rule.name, f"{type(error).__name__}: {error}")
+    if not findings:
+        return Clear(rule.code, rule.name)
+    return Fired(rule.code, rule.name, findings, given.origins)

@@ -1,0 +1,1 @@
+"""How each fact is had: providers, functions of a source (and of other facts), one subject a module."""

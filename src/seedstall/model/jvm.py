@@ -1,0 +1,109 @@
+"""A JVM as it was launched: arguments, options and where each came from, program, product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class OptionOrigin(StrEnum):
+    """Where a JVM option came from, weakest first."""
+
+    JAVA_TOOL_OPTIONS = "JAVA_TOOL_OPTIONS"
+    JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
+    COMMAND_LINE = "command line"
+    ARGUMENT_FILE = "argument file"
+    VM_OPTIONS_FILE = "VM options file"
+    JAVA_OPTIONS = "_JAVA_OPTIONS"
+
+
+@dataclass(frozen=True, slots=True)
+class JvmOption:
+    """One option as the JVM sees it (``-Dx=y``; for the JDK's tools without their ``-J``)."""
+
+    text: str
+    origin: OptionOrigin
+    place: str = ""
+    """For people: ``cmdline[3]``, ``@conf/args:2``, ``environ JAVA_TOOL_OPTIONS``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command line taken apart as the launcher does.
+
+    ``options`` are in the order in which they take effect: a later one wins. ``main_class`` or ``jar`` or ``module``
+    is what runs; ``program`` its arguments (an ``-D`` there is not a JVM option). ``tool`` is the JDK tool's
+    name (``jarsigner``) when it is one. ``misplaced`` are program arguments that look like JVM options.
+    ``java`` is argv[0]. ``wrapper`` lists what was seen through (``sudo``, ``sh -c``). ``truncated`` marks
+    argv cut short.
+    """
+
+    java: str
+    options: tuple[JvmOption, ...] = ()
+    main_class: str = ""
+    jar: str = ""
+    module: str = ""
+    program: tuple[str, ...] = ()
+    tool: str = ""
+    misplaced: tuple[str, ...] = ()
+    wrapper: tuple[str, ...] = ()
+    truncated: bool = False
+    unread_files: tuple[str, ...] = ()
+    """Argument or options files that the command names and that could not be read."""
+
+    def last_property(self, name: str) -> JvmOption | None:
+        """The option that sets system property *name*, as the JVM takes it: the last one."""
+        prefixes = (f"-D{name}=", f"-D{name}\0")
+        for option in reversed(self.options):
+            if option.text.startswith(prefixes) or option.text == f"-D{name}":
+                return option
+        return None
+
+    def property_value(self, name: str) -> str | None:
+        """The value of the last ``-Dname=value``; ``""`` for a bare ``-Dname``; ``None`` if unset."""
+        option = self.last_property(name)
+        return None if option is None else option.text.partition("=")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Which program this is, and where its flags persist.
+
+    ``key`` is a stable short name (``tomcat``, ``jarsigner``); ``surfaces`` the `fix` surfaces that
+    fit, best first; ``asks_for`` the generator it uses for its start where known.
+    """
+
+    key: str
+    title: str
+    surfaces: tuple[str, ...] = ("java-opts",)
+    told_by: str = ""
+    asks_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TomcatHome:
+    """A Tomcat instance's directories, as the process sees them. ``base`` holds ``conf`` and ``bin/setenv.sh``."""
+
+    base: str
+    home: str
+
+
+@dataclass(frozen=True, slots=True)
+class JvmProcess:
+    """The process itself. Ids are the host's; ``inner_pid`` the JVM's own (``NSpid``'s last).
+
+    ``uid`` and ``gid`` are effective. ``state`` is the letter of ``/proc/PID/stat``. ``in_container`` is true where its
+    pid namespace differs from ours. ``start_ticks`` is field 22 of ``stat`` (identifies the process). ``threads`` is
+    the count.
+    """
+
+    pid: int
+    inner_pid: int
+    uid: int
+    gid: int
+    state: str
+    start_ticks: int
+    threads: int
+    age_ms: int | None = None
+    in_container: bool = False
+    comm: str = ""

@@ -1,0 +1,83 @@
+"""What a rule is: a pure function of facts, with a code, a name and a page."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, ParamSpec
+
+from seedstall.model.finding import Finding
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Need:
+    """One parameter of a rule or provider: the fact wanted, and whether it can do without."""
+
+    name: str
+    kind: type[object]
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Rule(Generic[P]):
+    """Callable like the function it wraps, so that tests can hand it facts directly.
+
+    ``when`` is a cheap guard over facts: if they are had and it says no, the rule is clear whatever else is missing.
+    """
+
+    code: str
+    name: str
+    check: Callable[P, Iterable[Finding]]
+    when: Callable[..., bool] | None = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[Finding]:
+        """Run the check."""
+        return iter(self.check(*args, **kwargs))
+
+    @cached_property
+    def needs(self) -> tuple[Need, ...]:
+        """The facts it asks for."""
+        return needs_of(self.check)
+
+    @property
+    def page(self) -> str:
+        """Its documentation page, in Markdown."""
+        return inspect.getdoc(self.check) or ""
+
+
+def rule(
+    code: str, name: str, *, when: Callable[..., bool] | None = None
+) -> Callable[[Callable[P, Iterable[Finding]]], Rule[P]]:
+    """Make a function of facts a rule."""
+    return lambda check: Rule(code, name, check, when)
+
+
+def needs_of(function: Callable[..., object], skip: int = 0) -> tuple[Need, ...]:
+    """Read a function's wants from its annotations: ``X`` is required, ``X | None`` optional.
+
+    Raises:
+        TypeError: a parameter is annotated otherwise.
+    """
+    hints = typing.get_type_hints(function)
+    code = function.__code__
+    names = code.co_varnames[skip : code.co_argcount]
+    return tuple(_need(function, name, hints[name]) for name in names)
+
+
+def _need(function: Callable[..., object], name: str, hint: object) -> Need:
+    union = typing.get_origin(hint) in (types.UnionType, typing.Union)
+    options = set(typing.get_args(hint)) if union else {hint}
+    kinds = options - {type(None)}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(kind, type):
+        message = (
+            f"{function.__qualname__}: parameter {name!r} must be annotated Fact or Fact | None"
+        )
+        raise TypeError(message)
+    return Need(name, kind, optional=type(None) in options)

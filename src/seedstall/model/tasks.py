@@ -1,0 +1,86 @@
+"""Threads as the kernel shows them: what each waits in, on which descriptor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FileKind(StrEnum):
+    """What a descriptor is open on."""
+
+    RANDOM = "random"
+    """The kernel's device 1:8."""
+    URANDOM = "urandom"
+    """The kernel's device 1:9."""
+    CHAR = "character device"
+    FIFO = "fifo"
+    REGULAR = "file"
+    SOCKET = "socket"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+    """Its type could not be had (a captured tree holds only the link)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """One descriptor: the link text of ``/proc/PID/fd/N`` and, where it could be had, its type."""
+
+    fd: int
+    path: str
+    kind: FileKind = FileKind.UNKNOWN
+    rdev: tuple[int, int] | None = None
+
+    @property
+    def is_random_path(self) -> bool:
+        """Whether it is ``/dev/random``: by device number where known, else by path.
+
+        A FIFO or file mounted over ``/dev/random`` counts: programs reach it by that name.
+        """
+        return self.kind is FileKind.RANDOM or self.path.endswith("/dev/random")
+
+    @property
+    def is_urandom_path(self) -> bool:
+        """Whether it is ``/dev/urandom``, likewise."""
+        return self.kind is FileKind.URANDOM or self.path.endswith("/dev/urandom")
+
+
+@dataclass(frozen=True, slots=True)
+class Syscall:
+    """A system call a thread is blocked in. ``name`` is ``""`` where the architecture's table lacks the number."""
+
+    number: int
+    name: str
+    args: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTask:
+    """One thread of the process.
+
+    ``tid`` is the id on this host, ``inner_tid`` the one in the JVM's own pid namespace (``NSpid``'s last; what
+    ``nid`` in a dump means). ``wchan`` is ``None`` where it could not be had or reads ``0`` (running, or not
+    permitted). ``file`` is the descriptor a read-like call waits on. ``running`` is true where the
+    syscall file says so. ``cpu_ms`` is user plus system time. ``denied`` names what could not be read.
+    """
+
+    tid: int
+    inner_tid: int
+    comm: str
+    state: str = "?"
+    wchan: str | None = None
+    syscall: Syscall | None = None
+    file: OpenFile | None = None
+    running: bool = False
+    cpu_ms: int | None = None
+    denied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """All threads of the target, and its open random devices. ``age_ms`` is the process's age where known."""
+
+    tasks: tuple[KernelTask, ...]
+    random_files: tuple[OpenFile, ...] = ()
+    age_ms: int | None = None
+    machine: str = "x86_64"

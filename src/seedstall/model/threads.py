@@ -1,0 +1,100 @@
+"""Threads as a JVM shows them: dumps, threads, frames, locks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from seedstall.model.jdk import JdkVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One Java frame.
+
+    ``class_name`` is dotted, lambda spellings as printed; ``location`` is what
+    stood in the brackets without module (``Native Method``, ``Seed.java:12``), for people only.
+    """
+
+    class_name: str
+    method: str
+    location: str = ""
+    line: int = 0
+    """The line of the input it stands in, counted from 1; 0 where it has none."""
+
+    @property
+    def name(self) -> str:
+        """``class.method``: what classifiers match on, never the line number."""
+        return f"{self.class_name}.{self.method}"
+
+
+class LockAct(StrEnum):
+    """What a lock line says."""
+
+    LOCKED = "locked"
+    WAITING_TO_LOCK = "waiting to lock"
+    WAITING_ON = "waiting on"
+    PARKING = "parking to wait for"
+    CLASS_INIT = "waiting on class initialization"
+    """``waiting on the Class initialization monitor for C`` (17+); `class_name` is C."""
+    ELIMINATED = "eliminated"
+
+
+@dataclass(frozen=True, slots=True)
+class LockLine:
+    """A lock line below a frame: ``depth`` is that frame's index in the thread's frames."""
+
+    act: LockAct
+    class_name: str
+    address: str | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JavaThread:
+    """One thread of a dump.
+
+    ``nid`` is the kernel's thread id in the JVM's own pid namespace (hex in 6-20's text, decimal from 21 on,
+    always an int here), ``None`` where the dump has none. ``state`` is the ``Thread.State`` name or ``""``;
+    ``activity`` the header's words (``runnable``, ``in Object.wait()``, ``waiting for monitor entry``).
+    ``cpu_ms`` and ``elapsed_ms`` are the header's (11+). Frames are innermost first. ``cut`` is true where the
+    text ended inside this thread.
+    """
+
+    name: str
+    frames: tuple[Frame, ...] = ()
+    locks: tuple[LockLine, ...] = ()
+    nid: int | None = None
+    state: str = ""
+    activity: str = ""
+    daemon: bool = False
+    cpu_ms: float | None = None
+    elapsed_ms: float | None = None
+    line: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDump:
+    """One dump, in input order. ``origin`` is the input's name or ``attach``/``memory``.
+
+    ``taken_at`` is the time line above the banner as printed (JVM local time), ``""`` if none. ``vm`` is the
+    banner's text; ``jdk`` what it says of the version. ``deadlocks`` are the JVM's own findings, as thread names
+    per cycle.
+    """
+
+    origin: str
+    threads: tuple[JavaThread, ...]
+    line: int = 1
+    taken_at: str = ""
+    vm: str = ""
+    jdk: JdkVersion | None = None
+    deadlocks: tuple[tuple[str, ...], ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDumps:
+    """All dumps of a case, oldest first as far as their order tells."""
+
+    dumps: tuple[ThreadDump, ...]
