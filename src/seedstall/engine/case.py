@@ -57,7 +57,7 @@ class Case:
                 values[need.name] = reading.value
                 origins.update(reading.origins)
             else:
-                values[need.name] = None
+                values[need.name] = reading if need.wants_reason else None
                 if not need.optional:
                     lacking.append(reading)
         return Given(values, tuple(lacking), tuple(sorted(origins)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-
 
 LAST_ONE_DOT = 8
 """The last release that called itself 1.N (``1.8.0_151``); JEP 223 changed it with 9."""
@@ -32,6 +31,10 @@ class JdkVersion:
     text: str = ""
     vendor: str = ""
     family: VmFamily = VmFamily.HOTSPOT
+    told_by: str = field(default="", compare=False)
+    """Where it was read, for people: a file's path, ``--jdk``, ``dump.txt:1``."""
+    conflict: str = field(default="", compare=False)
+    """What was said or read otherwise and not believed, in a clause; ``""`` if nothing was."""
 
     def __str__(self) -> str:
         """The text as it was read, or one made from the numbers."""

@@ -2,8 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+
+class Environment(Mapping[str, str]):
+    """The variables a process was started with. Printing one shows no value: they hold secrets."""
+
+    __slots__ = ("_variables",)
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        """Hold *variables*; of a name that stood twice in the block the first counts, as in getenv(3)."""
+        self._variables = dict(variables)
+
+    def __getitem__(self, name: str) -> str:
+        """The value of *name*."""
+        return self._variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        """How many variables there are."""
+        return len(self._variables)
+
+
+@dataclass(frozen=True, slots=True)
+class JavaHome:
+    """The ``java.home`` of a running JVM, as the process sees it: ``/usr/lib/jvm/java-8/jre``, no trailing slash.
+
+    ``libjvm`` is the path of the virtual machine's library, ``""`` where it was not seen. ``replaced`` is true where
+    the library on disk was deleted or replaced since the start: files found there may be of another version.
+    """
+
+    path: str
+    told_by: str
+    libjvm: str = ""
+    replaced: bool = False
 
 
 class OptionOrigin(StrEnum):
@@ -15,6 +52,8 @@ class OptionOrigin(StrEnum):
     ARGUMENT_FILE = "argument file"
     VM_OPTIONS_FILE = "VM options file"
     JAVA_OPTIONS = "_JAVA_OPTIONS"
+    VM_ARGUMENTS = "the JVM's own list"
+    """``java.rt.vmArgs`` of hsperfdata: what took effect, without where it came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +88,13 @@ class Launch:
     wrapper: tuple[str, ...] = ()
     truncated: bool = False
     unread_files: tuple[str, ...] = ()
-    """Argument or options files that the command names and that could not be read."""
+    """Argument or options files that the command names and that could not be read; shell variables as ``$NAME``."""
+    ignored: tuple[tuple[str, str], ...] = ()
+    """Variables of the environment that hold options and that this JVM passes over: (name, why)."""
+    source: str = ""
+    """In source-file mode (11+) the release asked for, ``?`` where none was; `main_class` is the file."""
+    environ_read: bool = True
+    """False where the environment could not be read: options may have come from it."""
 
     def last_property(self, name: str) -> JvmOption | None:
         """The option that sets system property *name*, as the JVM takes it: the last one."""

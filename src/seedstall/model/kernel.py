@@ -82,3 +82,72 @@ class Distribution:
     like: tuple[str, ...] = ()
     pretty: str = ""
     files: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLevel:
+    """How full the pool of a kernel is whose ``/dev/random`` blocks: bits, and below how many a read waits."""
+
+    bits: int
+    threshold: int
+    state: PoolState
+
+
+@dataclass(frozen=True, slots=True)
+class CrngState:
+    """Whether the kernel's generator (what getrandom and urandom draw from) is seeded, and what says so."""
+
+    ready: bool
+    told_by: str
+    excerpt: str = ""
+    uptime_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDaemon:
+    """An entropy daemon found among the processes. ``command`` is its command line, ``""`` where not had."""
+
+    name: str
+    pid: int
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feeders:
+    """What feeds the pool from outside the kernel, and what should.
+
+    ``installed`` are daemons with a unit or init script, as ``(name, file)``. ``ran`` is the daemon that must have
+    run since boot, by the threshold it leaves behind, or ``""``. ``processes_seen`` is false where the host's
+    process list could not be had whole: then nothing can be said to be down. ``hwrng`` is the kernel's hardware
+    generator in use, ``self_feeding`` whether the kernel feeds its pool from it without any daemon.
+    """
+
+    running: tuple[RunningDaemon, ...] = ()
+    installed: tuple[tuple[str, str], ...] = ()
+    ran: str = ""
+    processes_seen: bool = False
+    hwrng: str = ""
+    self_feeding: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceNode:
+    """What a path in ``/dev`` is. ``kind`` in plain words; ``rdev`` for devices; ``link`` where it is a symbolic link.
+
+    ``exists`` is false where we looked and it is not there.
+    """
+
+    path: str
+    kind: str
+    rdev: tuple[int, int] | None = None
+    link: str = ""
+    exists: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RandomDevices:
+    """``/dev/random`` and ``/dev/urandom`` as a program sees them: in ``place`` ("the JVM's root", "this host")."""
+
+    random: DeviceNode
+    urandom: DeviceNode | None = None
+    place: str = ""

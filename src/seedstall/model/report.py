@@ -50,3 +50,12 @@ class Report:
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
     explained: Mapping[int, str] = field(default_factory=dict[int, str])
     """``id(finding)`` to the code of the finding that explains it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A case of several that could not be looked at: it stands in the report in the place of a verdict."""
+
+    target: str
+    error: str
+    hint: str = ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, ParamSpec
 
+from seedstall.model.evidence import Missing
 from seedstall.model.finding import Finding
 
 P = ParamSpec("P")
@@ -22,6 +23,8 @@ class Need:
     name: str
     kind: type[object]
     optional: bool
+    wants_reason: bool = False
+    """Annotated ``Fact | Missing``: without the fact, the reason is handed over instead of ``None``."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,9 @@ def rule(
 
 
 def needs_of(function: Callable[..., object], skip: int = 0) -> tuple[Need, ...]:
-    """Read a function's wants from its annotations: ``X`` is required, ``X | None`` optional.
+    """Read a function's wants from its annotations.
+
+    ``X`` is required, ``X | None`` optional, ``X | Missing`` optional with the reason for its absence.
 
     Raises:
         TypeError: a parameter is annotated otherwise.
@@ -73,11 +78,13 @@ def needs_of(function: Callable[..., object], skip: int = 0) -> tuple[Need, ...]
 def _need(function: Callable[..., object], name: str, hint: object) -> Need:
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     options = set(typing.get_args(hint)) if union else {hint}
-    kinds = options - {type(None)}
+    kinds = options - {type(None), Missing}
     kind = kinds.pop() if len(kinds) == 1 else None
     if not isinstance(kind, type):
         message = (
             f"{function.__qualname__}: parameter {name!r} must be annotated Fact or Fact | None"
         )
         raise TypeError(message)
-    return Need(name, kind, optional=type(None) in options)
+    wants_reason = Missing in options
+    optional = wants_reason or type(None) in options
+    return Need(name, kind, optional=optional, wants_reason=wants_reason)

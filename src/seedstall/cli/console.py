@@ -1,0 +1,86 @@
+"""Exit codes, and where each kind of output goes: the report to stdout, the rest to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+
+from seedstall.model.errors import SeedstallError
+from seedstall.model.finding import Finding, Fired, Severity
+from seedstall.model.report import Failure, Report
+from seedstall.model.verdict import Status
+
+
+class Exit(IntEnum):
+    """The exit codes of the contract."""
+
+    CLEAR = 0
+    FAILED = 1
+    USAGE = 2
+    NO_TARGET = 3
+    UNKNOWN = 4
+    FOUND = 10
+    INTERRUPTED = 130
+
+
+THRESHOLDS = {
+    "error": Severity.ERROR,
+    "warning": Severity.WARNING,
+    "note": Severity.NOTE,
+}
+
+
+def exit_code(told: Sequence[Report | Failure], fail_on: str = "warning") -> Exit:
+    """The worst over all cases: a finding at or above the threshold, then an unknown verdict.
+
+    A case of several that could not be looked at is as good as unknown.
+    """
+    limit = THRESHOLDS.get(fail_on)
+    reports = [r for r in told if isinstance(r, Report)]
+    if limit is not None and any(f.severity >= limit for r in reports for f in findings(r)):
+        return Exit.FOUND
+    if len(reports) < len(told) or any(r.verdict.status is Status.UNKNOWN for r in reports):
+        return Exit.UNKNOWN
+    return Exit.CLEAR
+
+
+def findings(report: Report) -> list[Finding]:
+    """All findings of a report, explained ones too."""
+    return [f for o in report.outcomes if isinstance(o, Fired) for f in o.findings]
+
+
+def put(text: str, output: Path | None = None) -> None:
+    """Write a report: to *output*, or to stdout. Names that are not UTF-8 are shown, never lost."""
+    data = text.encode("utf-8", "backslashreplace")
+    if output is not None and str(output) != "-":
+        try:
+            output.write_bytes(data)
+        except OSError as error:
+            message = f"{output}: {error.strerror}"
+            raise SeedstallError(message, "name a file in a folder that you may write to") from error
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def say(text: str) -> None:
+    """A line of progress or warning, to stderr."""
+    sys.stderr.write(text + "\n")
+
+
+def complain(error: SeedstallError) -> None:
+    """``error:`` and ``hint:`` lines."""
+    from seedstall.model.redact import redact, visible  # noqa: PLC0415
+
+    say(f"error: {redact(visible(str(error)))}")
+    if error.hint:
+        say(f"hint: {redact(visible(error.hint))}")
+
+
+def close_stdout() -> None:
+    """After a broken pipe: nothing more can be written, and Python must not try at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,141 @@
+"""The verdict: which finding wins, what it explains, and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from seedstall.model.finding import Finding, Fired, Outcome, Severity
+from seedstall.model.report import Verdict
+from seedstall.model.verdict import Cause, Status
+from seedstall.model.waits import SeedEvidence
+
+_SEEDING = frozenset(("SS101", "SS102", "SS103"))
+_SEEN = frozenset((Status.STALLED, Status.SLOW, Status.ENDED))
+
+
+def fired(outcomes: Iterable[Outcome]) -> list[tuple[str, Finding]]:
+    """Every finding with its code, in rule order."""
+    return [
+        (o.code, finding) for o in outcomes if isinstance(o, Fired) for finding in o.findings
+    ]
+
+
+def rank(finding: Finding) -> tuple[int, int, int, int]:
+    """What wins: severity, then what was seen to happen over what may, confidence, cost."""
+    seen = 1 if finding.status in _SEEN else 0
+    return (finding.severity, seen, finding.confidence, finding.cost_ms or 0)
+
+
+def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verdict:
+    """The answer to all that the rules said.
+
+    A finding of severity NOTE or INFO does not make a verdict of its own cause unless nothing worse is there: a harmless
+    Tomcat line is ``clear`` with a note, its cost kept.
+    """
+    found = sorted(fired(outcomes), key=lambda item: rank(item[1]), reverse=True)
+    if found and found[0][1].severity >= Severity.WARNING:
+        return _of_winner(found)
+    if found and found[0][1].status is not Status.CLEAR and found[0][1].cause is not Cause.NONE:
+        if found[0][1].status in _SEEN or not _looked(outcomes):
+            return _of_winner(found)
+    return _without_winner(found, outcomes, evidence)
+
+
+def explained(outcomes: Sequence[Outcome]) -> dict[int, str]:
+    """Which findings another one explains: ``id(finding)`` to that one's code.
+
+    A symptom is explained only by a finding that is at least as severe and as sure.
+    """
+    found = fired(outcomes)
+    by: dict[int, str] = {}
+    for code, finding in found:
+        for other_code, other in found:
+            if other is not finding and finding.cause in other.explains and other_code != code:
+                by[id(finding)] = other_code
+    return by
+
+
+def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
+    code, winner = found[0]
+    also = dict.fromkeys(
+        f.cause
+        for _, f in found[1:]
+        if f.cause not in (winner.cause, Cause.NONE) and f.severity >= Severity.NOTE
+    )
+    return Verdict(
+        status=winner.status,
+        cause=winner.cause,
+        confidence=winner.confidence,
+        sentence=winner.sentence,
+        code=code,
+        cost_ms=winner.cost_ms,
+        startup_ms=winner.startup_ms,
+        share=winner.share,
+        progress=winner.progress,
+        since_ms=winner.since_ms,
+        also=tuple(also),
+        finding=winner,
+    )
+
+
+def _looked(outcomes: Sequence[Outcome]) -> bool:
+    """Whether the rules that would see a stall had their evidence: else "clear" would be a lie."""
+    wanted = {o.code: o for o in outcomes if o.code in _SEEDING}
+    return "SS101" in wanted and type(wanted["SS101"]).__name__ in ("Fired", "Clear")
+
+
+def _without_winner(
+    found: list[tuple[str, Finding]], outcomes: Sequence[Outcome], evidence: SeedEvidence | None
+) -> Verdict:
+    also = tuple(dict.fromkeys(f.cause for _, f in found if f.cause is not Cause.NONE))
+    note = found[0][1] if found else None
+    cost = next((f.cost_ms for _, f in found if f.cost_ms is not None), None)
+    startup = next((f.startup_ms for _, f in found if f.startup_ms is not None), None)
+    if not _looked(outcomes) or evidence is None:
+        return Verdict(
+            status=Status.UNKNOWN,
+            cause=Cause.NONE,
+            confidence=None,
+            sentence=_unknown_sentence(outcomes, evidence),
+            also=also,
+        )
+    if any(o.code in _SEEDING and type(o).__name__ == "Crashed" for o in outcomes):
+        return Verdict(
+            status=Status.UNKNOWN,
+            cause=Cause.NONE,
+            confidence=None,
+            sentence="a rule about seeding failed, so nothing can be said; see 'crashed'",
+        )
+    return Verdict(
+        status=Status.CLEAR,
+        cause=Cause.NONE,
+        confidence=None,
+        sentence=_clear_sentence(note, evidence),
+        cost_ms=cost,
+        startup_ms=startup,
+        share=min(1.0, cost / startup) if cost is not None and startup else None,
+        also=also,
+        finding=note,
+    )
+
+
+def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> str:
+    if evidence is None:
+        return "nothing here shows a start: no thread, no thread dump, no server log could be read"
+    return "what could be read does not say whether a thread waits for random bytes"
+
+
+def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
+    if note is not None and note.status is Status.CLEAR:
+        return note.sentence
+    if evidence.tasks:
+        what = f"none of its {evidence.tasks} threads waits for random bytes"
+    elif evidence.threads:
+        what = f"none of the {evidence.threads} threads in the dump waits for random bytes"
+    elif evidence.log is not None and evidence.log.starts:
+        return "not entropy: the log shows a complete start, and no slow seeding in it"
+    else:
+        return "nothing here shows a wait for random bytes"
+    main = evidence.main
+    where = f'; "main" is in {main.frames[0].name}' if main is not None and main.frames else ""
+    return f"not entropy: {what}{where}"

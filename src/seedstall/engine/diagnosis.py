@@ -1,0 +1,151 @@
+"""One case from source to report: facts on demand, rules, verdict, and the facts worth telling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from seedstall import facts, rules
+from seedstall.engine.case import Case
+from seedstall.engine.conclude import conclude, explained
+from seedstall.engine.run import run
+from seedstall.model.evidence import Missing
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import JvmProcess, Launch, Product
+from seedstall.model.kernel import KernelRandom
+from seedstall.model.redact import redact_argv
+from seedstall.model.report import Action, Report
+from seedstall.model.rule import Rule
+from seedstall.model.seeding import SeedSource
+from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.source.base import Source
+
+
+def case_of(source: Source) -> Case:
+    """A case that can find every fact."""
+    return Case(source, facts.providers())
+
+
+def diagnose_case(
+    source: Source,
+    target: str,
+    *,
+    chosen: Iterable[Rule[...]] | None = None,
+    actions: Callable[[], Iterable[Action]] = tuple,
+) -> Report:
+    """Run the rules over one source. *actions* is asked last: what was done to the target by then."""
+    case = case_of(source)
+    outcomes = tuple(run(rules.ALL if chosen is None else chosen, case))
+    return Report(
+        target=target,
+        verdict=conclude(outcomes, case.value(SeedEvidence)),
+        outcomes=outcomes,
+        explained=explained(outcomes),
+        actions=tuple(actions()),
+        facts={
+            "jvm": _jvm(case),
+            "kernel": _kernel(case),
+            "threads": _threads(case),
+            "logs": _logs(case),
+        },
+    )
+
+
+def _missing(reading: Missing) -> dict[str, object]:
+    what = ", ".join(map(str, reading.origins))
+    return {"missing": str(reading.why), "what": what, "detail": reading.detail}
+
+
+def _jvm(case: Case) -> dict[str, object]:
+    told: dict[str, object] = {}
+    jdk = case.get(JdkVersion)
+    if isinstance(jdk, Missing):
+        told["jdk"] = None
+        told["jdk_missing"] = _missing(jdk)
+    else:
+        told["jdk"] = str(jdk.value)
+        told["feature"] = jdk.value.feature
+        told["vm"] = str(jdk.value.family)
+    if (process := case.value(JvmProcess)) is not None:
+        told.update(
+            pid=process.pid,
+            inner_pid=process.inner_pid,
+            uid=process.uid,
+            state=process.state,
+            age_ms=process.age_ms,
+            in_container=process.in_container,
+        )
+    if (launch := case.value(Launch)) is not None:
+        told["main"] = launch.tool or launch.main_class or launch.jar or launch.module
+        told["options"] = list(redact_argv([option.text for option in launch.options]))
+    if (product := case.value(Product)) is not None:
+        told["product"] = product.title
+    if (source := case.value(SeedSource)) is not None:
+        told["seed_source"] = {
+            "value": source.value,
+            "setting": str(source.setting),
+            "place": source.place,
+            "assumed": source.assumed,
+            "strong_algorithms": source.strong_algorithms,
+        }
+    return told
+
+
+def _kernel(case: Case) -> dict[str, object]:
+    reading = case.get(KernelRandom)
+    if isinstance(reading, Missing):
+        return _missing(reading)
+    kernel = reading.value
+    return {
+        "release": kernel.release or None,
+        "model": str(kernel.model),
+        "certainty": str(kernel.certainty),
+        "reason": kernel.reason,
+        "state": str(kernel.state),
+        "entropy_avail": kernel.entropy_avail,
+        "poolsize": kernel.poolsize,
+        "feeders": list(kernel.feeders),
+        "special": list(kernel.special),
+    }
+
+
+def _threads(case: Case) -> dict[str, object]:
+    reading = case.get(SeedEvidence)
+    if isinstance(reading, Missing):
+        return _missing(reading)
+    seeds = reading.value
+    return {
+        "dumps": seeds.dumps,
+        "java_threads": seeds.threads,
+        "kernel_threads": seeds.tasks,
+        "waiting_for_seed": [_wait(w) for w in seeds.waits[:100]],
+        "queued": [_wait(w) for w in seeds.queued[:100]],
+        "not_seen": list(seeds.blind),
+    }
+
+
+def _wait(wait: SeedWait) -> dict[str, object]:
+    stack, task, java = wait.stack, wait.task, wait.java
+    return {
+        "name": java.name if java is not None else None,
+        "nid": java.nid if java is not None else None,
+        "tid": task.tid if task is not None else None,
+        "algorithm": str(stack.algorithm) if stack is not None else None,
+        "operation": str(stack.operation) if stack is not None else None,
+        "role": str(wait.role),
+        "caller": (stack.caller or stack.caller_frame or None) if stack is not None else None,
+        "device": task.file.path if task is not None and task.file is not None else None,
+        "wchan": task.wchan if task is not None else None,
+        "since_ms": wait.since_ms,
+    }
+
+
+def _logs(case: Case) -> dict[str, object]:
+    seeds = case.value(SeedEvidence)
+    if seeds is None or seeds.log is None:
+        return {}
+    return {
+        "product": seeds.log.product or None,
+        "lines": seeds.log.lines,
+        "seeding_ms": [line.took_ms for line in seeds.log.seeding],
+        "startup_ms": [line.took_ms for line in seeds.log.starts],
+    }

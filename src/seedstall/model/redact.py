@@ -1,0 +1,64 @@
+"""Secrets out of everything that is printed: passwords on command lines, in options, in URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MASK = "*****"
+_SECRET_NAME = r"(?:pass(?:wd|word|phrase|code)?|pwd|secret|token|credentials?|api[-_.]?key|access[-_.]?key|private[-_.]?key)"
+_SECRET = re.compile(rf"{_SECRET_NAME}|(?:^|[-_.])(?:auth|pin|key)$", re.IGNORECASE)
+# jarsigner and keytool take the secret as the next word; ":env" and ":file" name where it lies instead.
+_TOOL_OPTIONS = frozenset(
+    ("-storepass", "-keypass", "-srcstorepass", "-srckeypass", "-deststorepass", "-destkeypass", "-new", "-providerarg")
+)
+_URL = re.compile(r"([a-z][a-z0-9+.-]{0,30}://)([^\s/@:'\"]{1,200}):([^\s/@'\"]{1,200})@", re.IGNORECASE)
+# It starts at the secret's own word: a name before it needs no matching, and costs time on hostile text.
+_PAIR = re.compile(
+    rf"""({_SECRET_NAME}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
+    re.IGNORECASE,
+)
+_TOOL_PAIR = re.compile(
+    r"""(-(?:src|dest)?(?:storepass|keypass)\s+)("[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})""", re.IGNORECASE
+)
+# Values that are looked at and never secret: a setting's name must not hide the evidence.
+_PLAIN = re.compile(r"-D(?:java\.security\.(?:egd|properties)|securerandom\.source)=", re.IGNORECASE)
+
+
+def secret_name(name: str) -> bool:
+    """Whether a variable or property of that name holds a secret as far as its name tells."""
+    return _SECRET.search(name) is not None
+
+
+def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
+    """The arguments with every secret replaced, their number and order kept."""
+    shown: list[str] = []
+    hide = False
+    for argument in argv:
+        shown.append(MASK if hide else redact(argument))
+        hide = not hide and argument.lower() in _TOOL_OPTIONS
+    return tuple(shown)
+
+
+def redact(text: str) -> str:
+    """*text* with passwords, tokens and the credentials of URLs replaced by ``*****``."""
+    if "://" in text:
+        text = _URL.sub(rf"\1{MASK}:{MASK}@", text)
+    if _PLAIN.match(text):
+        return text
+    text = _TOOL_PAIR.sub(rf"\1{MASK}", text)
+    return _PAIR.sub(rf"\1{MASK}", text)
+
+
+def visible(text: str) -> str:
+    """*text* with control and bidirectional characters shown as escapes, so that a terminal obeys none."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == " " else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

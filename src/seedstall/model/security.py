@@ -1,0 +1,56 @@
+"""The JDK's security properties as a JVM merges them, each with the line that set it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SecuritySetting:
+    """One ``name=value`` of a properties file.
+
+    ``value`` is as ``java.util.Properties`` has it, blanks at its end kept. ``line`` is the first natural line of the
+    entry, counted from 1, ``last_line`` its last (a backslash continues a line).
+    """
+
+    name: str
+    value: str
+    file: str
+    line: int
+    last_line: int
+
+    @property
+    def place(self) -> str:
+        """``/etc/java-17-openjdk/security/java.security:171``."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def effective(self) -> str:
+        """The value as ``Security.getProperty`` hands it out: it trims blanks and control characters at both ends."""
+        return self.value.strip("".join(map(chr, range(0x21))))
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityProperties:
+    """What ``java.security.Security`` holds after all files are merged, as far as seeding is concerned.
+
+    ``settings`` are the winners by name; ``overridden`` what they beat, in file order. ``files`` were read, in order;
+    ``unread`` are files that the JVM reads and we could not, with the reason. ``replaced`` is true where
+    ``-Djava.security.properties==FILE`` took the master file's place. ``problems`` are whole clauses for people;
+    ``fatal`` among them says that no provider is left or that the JVM cannot initialise them, ``""`` if all is well.
+    """
+
+    master: str
+    settings: Mapping[str, SecuritySetting]
+    overridden: tuple[SecuritySetting, ...] = ()
+    files: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    replaced: bool = False
+    problems: tuple[str, ...] = ()
+    fatal: str = ""
+
+    def value(self, name: str) -> str | None:
+        """What ``Security.getProperty(name)`` returns."""
+        setting = self.settings.get(name)
+        return None if setting is None else setting.effective

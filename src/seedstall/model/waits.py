@@ -1,0 +1,84 @@
+"""Threads that wait for random bytes: the Java thread and the kernel's thread joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seedstall.model.log import Observations, ServerLog
+from seedstall.model.seeding import SeedRole, SeedStack
+from seedstall.model.tasks import KernelTask, Syscall
+from seedstall.model.threads import JavaThread, ThreadDump
+
+
+@dataclass(frozen=True, slots=True)
+class SeedWait:
+    """One thread with seed frames, or inside a read of a random device, or both.
+
+    ``java`` and ``stack`` come from the newest dump that shows it, ``task`` from the kernel; they are joined where the
+    dump's ``nid`` is the task's inner thread id. ``dumps_seen`` counts the dumps in which the same thread stood in
+    the same seed frame; ``since_ms`` is how long it has waited at the least, ``since_from`` what says so.
+    """
+
+    java: JavaThread | None = None
+    stack: SeedStack | None = None
+    task: KernelTask | None = None
+    dump: ThreadDump | None = None
+    dumps_seen: int = 0
+    since_ms: int | None = None
+    since_from: str = ""
+    lengths: tuple[int, ...] = ()
+    """Bytes still asked for, sample by sample (a waiting read on 4.4 and 4.15 shrinks 20, 14, 8, 2)."""
+
+    @property
+    def role(self) -> SeedRole:
+        """What it is doing; a task inside a read of a random device reads, whatever the stack says."""
+        if self.in_random_read:
+            return SeedRole.READING
+        return self.stack.role if self.stack is not None else SeedRole.READING
+
+    @property
+    def in_random_read(self) -> bool:
+        """Whether the kernel shows it waiting for random bytes now."""
+        task = self.task
+        if task is None:
+            return False
+        if task.syscall is not None and task.syscall.name == "getrandom":
+            return True
+        return task.file is not None and (task.file.is_random_path or task.file.is_urandom_path)
+
+    @property
+    def name(self) -> str:
+        """The thread's name for people."""
+        if self.java is not None and self.java.name:
+            return f'"{self.java.name}"'
+        return f"thread {self.task.tid}" if self.task is not None else "a thread"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedEvidence:
+    """Everything that can show a seeding wait, as far as it was had.
+
+    ``threads`` counts the Java threads of the newest dump, ``tasks`` the kernel threads; 0 where not had.
+    ``blind`` says for people what could not be looked at (attach refused, syscall denied).
+    """
+
+    waits: tuple[SeedWait, ...] = ()
+    queued: tuple[SeedWait, ...] = ()
+    working: tuple[SeedWait, ...] = ()
+    lookups: tuple[SeedWait, ...] = ()
+    threads: int = 0
+    tasks: int = 0
+    dumps: int = 0
+    log: ServerLog | None = None
+    observations: Observations | None = None
+    main: JavaThread | None = None
+    syscalls_seen: bool = False
+    """Whether the kernel let us see what its threads wait in."""
+    blind: tuple[str, ...] = ()
+
+
+def read_length(call: Syscall | None) -> int | None:
+    """Bytes asked for by a read-like call: its third argument (getrandom: its second)."""
+    if call is None or len(call.args) < 3:  # noqa: PLR2004 - read(fd, buffer, length)
+        return None
+    return call.args[1] if call.name == "getrandom" else call.args[2]

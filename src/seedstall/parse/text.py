@@ -1,0 +1,215 @@
+"""What people hand over, as bytes that parsers can search: one encoding, one line end, no markup; line numbers kept.
+
+Parsers search bytes, not characters: a dump of 200 MB is then decoded only where something was found, and a file in
+GBK, Shift-JIS or Latin-1 is as good as one in UTF-8, since all that is searched for is ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+Input: TypeAlias = "bytes | str | Text"
+
+_SAMPLE = 1 << 20
+"""Signs of damage are looked for in pieces of a MiB: damage is done to a whole file by the program that showed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in an encoding that holds ASCII as it is, lines ended by a line feed.
+
+    ``numbers`` gives, for each line, the number of the line of the original it came from, where one line of the
+    original became several (``<br/>``, ``\\n`` in JSON); ``None`` where they are the same, counted from 1.
+    """
+
+    data: bytes
+    numbers: Sequence[int] | None = None
+
+
+class Lines:
+    """Line numbers of offsets in a text, cheap for offsets asked in about ascending order."""
+
+    def __init__(self, text: Text) -> None:
+        """Count from the start of *text*."""
+        self._data = text.data
+        self._numbers = text.numbers
+        self._offset = 0
+        self._index = 0
+
+    def at(self, offset: int) -> int:
+        """The original's line number of the line that holds *offset*."""
+        if offset >= self._offset:
+            self._index += self._data.count(b"\n", self._offset, offset)
+        else:
+            self._index -= self._data.count(b"\n", offset, self._offset)
+        self._offset = offset
+        return self.number(self._index)
+
+    def below(self, steps: int) -> int:
+        """The original's line number *steps* lines below the offset asked last."""
+        return self.number(self._index + steps)
+
+    def number(self, index: int) -> int:
+        """The original's number of line *index*, counted from 0."""
+        if self._numbers is None:
+            return index + 1
+        return self._numbers[min(index, len(self._numbers) - 1)] if self._numbers else 1
+
+
+def plain(given: Input) -> Text:
+    """Bring *given* into one form: encoding, line ends, HTML and escapes undone where there are signs of them."""
+    if isinstance(given, Text):
+        return given
+    data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
+    text = Text(_line_feeds(_one_encoding(data)))
+    sample = _sample(text.data)
+    if _is_markup(sample):
+        text = resplit(text, _split_markup)
+    if _is_escaped(sample):
+        text = resplit(text, _split_escaped)
+    return text
+
+
+def shown(data: bytes) -> str:
+    """Decode a piece for people: UTF-8, or Latin-1 where it is not; never an error."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def line_around(data: bytes, offset: int, limit: int = 2000) -> tuple[int, int]:
+    """Start and end of the line that holds *offset*, looking *limit* bytes each way at the most."""
+    start = data.rfind(b"\n", max(0, offset - limit), offset) + 1 or max(0, offset - limit)
+    end = data.find(b"\n", offset, offset + limit)
+    return start, end if end >= 0 else min(len(data), offset + limit)
+
+
+def excerpt(data: bytes, offset: int) -> str:
+    """The line that holds *offset*, for people, without the blanks around it."""
+    start, end = line_around(data, offset)
+    return shown(data[start:end]).strip()
+
+
+def resplit(text: Text, split: Callable[[bytes], Sequence[bytes]]) -> Text:
+    """Replace each line by the lines that *split* makes of it, and remember which line they came from."""
+    lines: list[bytes] = []
+    numbers = array("L")
+    for index, line in enumerate(text.data.split(b"\n")):
+        pieces = split(line)
+        lines.extend(pieces)
+        number = index + 1 if text.numbers is None else text.numbers[index]
+        numbers.extend([number] * len(pieces))
+    same = text.numbers is None and len(numbers) == text.data.count(b"\n") + 1
+    return Text(b"\n".join(lines), None if same and _is_count(numbers) else numbers)
+
+
+def _is_count(numbers: Iterable[int]) -> bool:
+    return all(number == index for index, number in enumerate(numbers, 1))
+
+
+def _one_encoding(data: bytes) -> bytes:
+    if data.startswith(b"\xef\xbb\xbf"):
+        return data[3:]
+    codec = _wide_codec(data)
+    return data if codec is None else data.decode(codec, "replace").encode("utf-8", "replace")
+
+
+def _wide_codec(data: bytes) -> str | None:
+    """Tell UTF-16 by its mark, or by the zero bytes that ASCII text has in it (Windows' redirected output)."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    head = data[:4096]
+    most = len(head) * 2 // 5
+    if not most:
+        return None
+    if head[1::2].count(0) >= most:
+        return "utf-16-le"
+    return "utf-16-be" if head[::2].count(0) >= most else None
+
+
+def _line_feeds(data: bytes) -> bytes:
+    if b"\r" not in data:
+        return data
+    data = data.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
+    # A carriage return by itself ends a line only in a file that ends most of them so; else it is a progress bar's.
+    return data.replace(b"\r", b"\n") if data.count(b"\r") > data.count(b"\n") else data
+
+
+def _sample(data: bytes) -> bytes:
+    """The start of *data* and the surroundings of its first thread: all of it, mostly."""
+    if len(data) <= 4 * _SAMPLE:
+        return data
+    thread = max(0, data.find(b" tid=0x"))
+    return data[:_SAMPLE] + data[max(_SAMPLE, thread - 1000) : thread + _SAMPLE]
+
+
+def _is_markup(sample: bytes) -> bool:
+    signs = (b"&lt;", b"&gt;", b"&quot;", b"&nbsp;", b"&#", b"<br", b"</p>", b"</td>", b"</span>")
+    return any(sign in sample for sign in signs)
+
+
+def _is_escaped(sample: bytes) -> bool:
+    return any(sign in sample for sign in (rb"\tat ", rb"\n\"", rb"\"main\"", rb"\n\n", rb'\n","'))
+
+
+@cache
+def _markup_patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
+    # Only tags by name: <init>, <clinit> and <0x00000000e0d02e20> are the dump's own.
+    inline = rb"a|b|i|u|p|em|tt|td|th|tr|ul|ol|li|dd|dt|dl|div|pre|code|span|font|table|tbody|strong"
+    return (
+        re.compile(rb"<br[ \t]*/?>|</(?:p|div|li|tr|pre|h[1-6])>", re.IGNORECASE),
+        re.compile(rb"</?(?:%b|blockquote|h[1-6])(?:\s[^<>]{0,400})?/?>" % inline, re.IGNORECASE),
+        re.compile(rb"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,10});"),
+    )
+
+
+def _split_markup(line: bytes) -> list[bytes]:
+    ends, tags, entities = _markup_patterns()
+    if b"<" in line:
+        pieces = ends.split(line)
+        if len(pieces) > 1 and not pieces[-1].strip():
+            pieces.pop()
+        line = b"\n".join(tags.sub(_tag, piece) for piece in pieces)
+    if b"&" in line:
+        # Twice: a comment system that escapes what was escaped gives "&amp;lt;clinit&amp;gt;".
+        line = entities.sub(_entity, entities.sub(_entity, line))
+    return line.split(b"\n")
+
+
+def _tag(match: re.Match[bytes]) -> bytes:
+    # Cells stand apart; anything else may stand in the middle of a name.
+    return b" " if match[0].lower().startswith((b"<td", b"<th", b"</td", b"</th")) else b""
+
+
+def _entity(match: re.Match[bytes]) -> bytes:
+    from html import unescape  # noqa: PLC0415 - its table of names is built only for such a text
+
+    character = unescape(match[0].decode())
+    return character.replace("\N{NO-BREAK SPACE}", " ").encode("utf-8", "replace")
+
+
+@cache
+def _escape_pattern() -> re.Pattern[bytes]:
+    return re.compile(rb"\\(?:u([0-9a-fA-F]{4})|(.))")
+
+
+def _split_escaped(line: bytes) -> list[bytes]:
+    if b"\\" not in line:
+        return [line]
+    pieces = _escape_pattern().sub(_escape, line).split(b"\n")
+    if len(pieces) > 1 and not pieces[-1].strip():
+        pieces.pop()
+    return pieces
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    if match[1]:
+        return chr(int(match[1], 16)).encode("utf-8", "replace")
+    known = {b"n": b"\n", b"t": b"\t", b"r": b"", b'"': b'"', b"\\": b"\\", b"/": b"/"}
+    return known.get(match[2], match[0])

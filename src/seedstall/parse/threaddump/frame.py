@@ -1,0 +1,215 @@
+"""The lines below a header: frames, locks, the state.
+
+A line is read once however often it stands in a file: dumps of one JVM repeat their lines, and a series of dumps its
+whole stacks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple, TypeAlias
+
+from seedstall.model.threads import Frame, LockAct, LockLine
+from seedstall.parse.text import shown
+
+LONGEST: Final = 1 << 13
+"""A longer line is neither frame nor lock: class names are at most 65,535 bytes, but real ones stay far below this."""
+_MOST_LINES: Final = 50_000
+"""Lines kept in memory, so that a log between the frames does not fill it."""
+
+
+class Mark(Enum):
+    """Lines that matter without having a value."""
+
+    BLANK = "blank"
+    OWNED = "Locked ownable synchronizers:"
+    CUT = "cut"
+    """A frame or lock that ends before it says what it is about."""
+    FOREIGN = "foreign"
+
+
+class Lock(NamedTuple):
+    """A lock line by itself: its depth is known only with the frames above it."""
+
+    act: LockAct
+    class_name: str
+    address: str | None
+
+
+class CutFrame(NamedTuple):
+    """A frame whose line ends before its closing bracket; class and method are whole."""
+
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A ``java.lang.Thread.State:`` line: the enum constant's name."""
+
+    name: str
+
+
+Line: TypeAlias = Frame | CutFrame | Lock | State | Mark
+
+
+class Body(NamedTuple):
+    """What stands below a header. ``offsets`` are the frames' line distances from the body's first line."""
+
+    frames: tuple[Frame, ...]
+    offsets: tuple[int, ...]
+    locks: tuple[LockLine, ...]
+    state: str
+    cut: bool
+
+
+# Indentation, quoting, gutters and doubled words may stand before any of them; a bracket of the frame may be lost.
+_LINE = re.compile(
+    rb"[\s>|*]*+(?:\d{1,7}[:.)]?[\s|]++)?"
+    rb"(?:(?:at\s++){1,3}+([^\s(]++) ?(?:\(([^()\n]*+)(\)?))?"
+    rb"|-\s?(locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)?"
+    rb"(?![a-z])(.*)"
+    rb"|(?:java\.lang\.)?Thread\.State:\s*+([A-Z_]++)"
+    rb"|(Locked ownable synchronizers))",
+    re.DOTALL,
+)
+_CLASS_INIT = re.compile(rb"\s*the Class initialization monitor for ([^\s()]+)")
+_OPERAND = re.compile(rb"\s*+(?:<([^<>]*)(>?))?\s*+(?:\(an? ([^()]*)(\)?))?")
+_ADDRESS = re.compile(rb"[^\s<>]{2,40}")
+_ACTS: Final = {
+    b"locked": LockAct.LOCKED,
+    b"waiting to lock": LockAct.WAITING_TO_LOCK,
+    b"waiting to re-lock in wait()": LockAct.WAITING_TO_LOCK,
+    b"waiting on": LockAct.WAITING_ON,
+    b"parking to wait for": LockAct.PARKING,
+    b"eliminated": LockAct.ELIMINATED,
+}
+_STATES: Final = frozenset(
+    (b"NEW", b"RUNNABLE", b"BLOCKED", b"WAITING", b"TIMED_WAITING", b"TERMINATED")
+)
+_lines: dict[bytes, Line] = {}
+
+
+def line(text: bytes) -> Line:
+    """Say what a line below a header is. Frames come without their place in the input."""
+    known = _lines.get(text)
+    if known is None:
+        known = _read(text)
+        if len(text) < 400:
+            if len(_lines) >= _MOST_LINES:
+                _lines.clear()
+            _lines[text] = known
+    return known
+
+
+def body(text: bytes) -> Body:
+    """Read the lines below a header."""
+    frames: list[Frame] = []
+    offsets: list[int] = []
+    locks: list[LockLine] = []
+    state = ""
+    cut = owned = False
+    for offset, raw in enumerate(text.split(b"\n")):
+        match line(raw):
+            case Frame() as frame:
+                frames.append(frame)
+                offsets.append(offset)
+                cut = False
+            case CutFrame(frame):
+                frames.append(frame)
+                offsets.append(offset)
+                cut = True
+            case Lock(act, class_name, address):
+                act = LockAct.OWNED if owned else act
+                locks.append(LockLine(act, class_name, address, max(0, len(frames) - 1)))
+            case State(name):
+                state = state or name
+            case Mark.OWNED:
+                owned = True
+            case Mark.CUT:
+                cut = True
+            case Mark.BLANK | Mark.FOREIGN:
+                pass
+    return Body(tuple(frames), tuple(offsets), tuple(locks), state, cut)
+
+
+def _read(text: bytes) -> Line:
+    if len(text) > LONGEST:
+        return Mark.FOREIGN
+    match = _LINE.match(text)
+    if match is None:
+        return _odd(text)
+    name, location, closed, act, operand, state, owned = match.groups()
+    if name is not None:
+        return _frame(name, location, closed, text[match.end() :])
+    if state is not None:
+        return State(shown(state)) if state in _STATES else Mark.CUT
+    if owned is not None:
+        return Mark.OWNED
+    return _lock(act, operand)
+
+
+def _odd(text: bytes) -> Line:
+    stripped = text.strip()
+    if not stripped:
+        return Mark.BLANK
+    # What is left of a line where a text was cut: "java.lang.Thr", "at", "- wai".
+    starts = (b"java.lang.Thread.State: ", b"at ", *(b"- " + act for act in _ACTS))
+    return Mark.CUT if any(start.startswith(stripped) for start in starts) else Mark.FOREIGN
+
+
+def _frame(name: bytes, location: bytes | None, closed: bytes | None, after: bytes) -> Line:
+    class_name, dot, method = _without_module(name).rpartition(b".")
+    if not dot or not class_name:
+        return Mark.FOREIGN
+    if location is None:
+        # "at java.io.FileInputSt": where the name ends is not known, so it is none.
+        return Mark.FOREIGN if after.strip() else Mark.CUT
+    if not method:
+        return Mark.FOREIGN
+    place = shown(location.rpartition(b"/")[2].strip())
+    frame = Frame(shown(class_name), shown(method), place)
+    return frame if closed else CutFrame(frame)
+
+
+_MODULE = re.compile(rb"(?:[\w.@+\-]*/){1,2}(?=[^\W\d])")
+"""``java.base/``, ``java.base@17.0.15/``, ``app//``: but not ``Foo$$Lambda$2/0x00007f...``, a hidden class."""
+
+
+def _without_module(name: bytes) -> bytes:
+    match = _MODULE.match(name)
+    return name[match.end() :] if match else name
+
+
+def _lock(act: bytes | None, operand: bytes) -> Line:
+    init = _CLASS_INIT.match(operand) if act == b"waiting on" else None
+    if init:
+        return Lock(LockAct.CLASS_INIT, shown(init[1]), None)
+    match = _OPERAND.match(operand)
+    if match is None:
+        return Mark.FOREIGN
+    inside, ended, class_name, closed = match.groups()
+    if act is None:
+        # "- <0x...> (a X)" below "Locked ownable synchronizers"; any other dash is prose.
+        if class_name is None or inside is None:
+            return Mark.FOREIGN
+        return Lock(LockAct.OWNED, shown(class_name), _address(inside))
+    if class_name is not None:
+        return Lock(_ACTS[act], shown(class_name), _address(inside)) if closed else Mark.CUT
+    if inside is None:
+        return Mark.FOREIGN if operand.strip(b" (") else Mark.CUT
+    return _without_class(_ACTS[act], inside) if ended else Mark.CUT
+
+
+def _without_class(act: LockAct, inside: bytes) -> Line:
+    """``<no object reference available>``, or ``<java.lang.Object@3fbcd7d7>`` as `Thread.dump_to_file` prints it."""
+    class_name, at_sign, address = inside.partition(b"@")
+    if at_sign:
+        return Lock(act, shown(class_name), shown(address) or None)
+    return Lock(act, "", _address(inside))
+
+
+def _address(inside: bytes | None) -> str | None:
+    """The lock's id where one is left: pages that take it for a tag leave ``<>`` or nothing."""
+    return shown(inside) if inside is not None and _ADDRESS.fullmatch(inside) else None

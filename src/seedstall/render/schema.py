@@ -1,0 +1,115 @@
+"""The JSON Schema of the report: what ``seedstall explain --schema`` prints, and tests hold us to."""
+
+from __future__ import annotations
+
+from seedstall.model.evidence import Why
+from seedstall.model.finding import Confidence, Disposition, Severity, When
+from seedstall.model.verdict import Cause, Progress, Status
+
+Schema = dict[str, object]
+
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+_CODE: Schema = {"type": "string", "pattern": "^SS[1-5][0-9]{2}$"}
+_CAUSE: Schema = {"enum": [str(c) for c in Cause]}
+_CONFIDENCE = [c.name.lower() for c in Confidence]
+
+
+def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+    }
+
+
+def _list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+def _verdict() -> Schema:
+    return _object(
+        {
+            "status": {"enum": [str(s) for s in Status]},
+            "cause": _CAUSE,
+            "confidence": {"enum": [*_CONFIDENCE, None]},
+            "sentence": _TEXT,
+            "code": {"anyOf": [_CODE, {"type": "null"}]},
+            "cost_ms": _COUNT,
+            "startup_ms": _COUNT,
+            "share": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+            "progress": {"enum": [*(str(p) for p in Progress), None]},
+            "since_ms": _COUNT,
+            "also": _list(_CAUSE),
+        }
+    )
+
+
+def _fix() -> Schema:
+    return _object(
+        {
+            "surface": _TEXT,
+            "title": _TEXT,
+            "when": {"enum": [str(w) for w in When]},
+            "where": {"enum": ["host", "container", "image", "build"]},
+            "restart": {"type": "boolean"},
+            "needs_root": {"type": "boolean"},
+            "disposition": {"enum": [str(d) for d in Disposition]},
+            "text": _TEXT,
+        }
+    )
+
+
+def _finding() -> Schema:
+    return _object(
+        {
+            "code": _CODE,
+            "name": _TEXT,
+            "severity": {"enum": [s.name.lower() for s in Severity]},
+            "confidence": {"enum": _CONFIDENCE},
+            "message": _TEXT,
+            "explained_by": {"anyOf": [_CODE, {"type": "null"}]},
+            "evidence": _list(_object({"origin": _TEXT, "excerpt": _TEXT})),
+            "fixes": _list(_fix()),
+        },
+        {"cause": _CAUSE, "notes": _list(_TEXT)},
+    )
+
+
+def _case() -> Schema:
+    missing = _object(
+        {"what": _TEXT, "why": {"enum": [str(w) for w in Why]}},
+        {"detail": {"type": ["string", "null"]}},
+    )
+    tool = _object({"name": {"const": "seedstall"}, "version": _TEXT})
+    pause: Schema = {"type": ["integer", "null"], "minimum": 0}
+    action = _object({"what": _TEXT, "pid": {"type": "integer"}, "pause_ms": pause})
+    facts: dict[str, Schema] = {
+        key: {"type": "object"} for key in ("jvm", "kernel", "threads", "logs")
+    }
+    return _object(
+        {
+            "schema": {"const": 1},
+            "tool": tool,
+            "verdict": _verdict(),
+            "findings": _list(_finding()),
+            "inconclusive": _list(_object({"code": _CODE, "missing": _list(missing)})),
+            "crashed": _list(_object({"code": _CODE, "error": _TEXT})),
+            "actions": _list(action),
+            "facts": _object(facts),
+        },
+        {"target": _TEXT},
+    )
+
+
+def schema() -> Schema:
+    """The schema of one report, of several, and of a case that failed (JSON Schema 2020-12)."""
+    failed = _object({"schema": {"const": 1}, "error": _TEXT}, {"target": _TEXT, "hint": _TEXT})
+    case: Schema = {"$ref": "#/$defs/case"}
+    either: Schema = {"oneOf": [case, {"$ref": "#/$defs/failed"}]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "seedstall report",
+        "$defs": {"case": _case(), "failed": failed},
+        "oneOf": [case, _object({"schema": {"const": 1}, "cases": _list(either)})],
+    }

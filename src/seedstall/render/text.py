@@ -1,0 +1,191 @@
+"""The report for people: the answer first, then the evidence with its place, then what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from seedstall.model.evidence import Missing
+from seedstall.model.finding import Crashed, Finding, Fired, Fix, Inconclusive, Severity, When
+from seedstall.model.redact import redact, visible
+from seedstall.model.report import Failure, Report
+from seedstall.model.verdict import Cause, Status
+
+INDENT = "  "
+EVIDENCE_WIDTH = 34
+SHOWN_INCONCLUSIVE = 6
+
+
+def render(
+    report: Report | Failure,
+    *,
+    verbose: int = 0,
+    quiet: bool = False,
+    redacted: bool = True,
+    named: bool = False,
+) -> str:
+    """The whole report as text.
+
+    *quiet* keeps the first line alone; *named* puts the target's name before it, where several are told.
+    """
+    if isinstance(report, Failure):
+        lines = [f"error: {report.error}"] + ([f"hint: {report.hint}"] if report.hint else [])
+    else:
+        lines = [headline(report)]
+        if not quiet:
+            lines += _body(report, verbose=verbose)
+    if named:
+        lines[0] = f"{report.target}: {lines[0]}"
+    text = "\n".join(lines) + "\n"
+    text = "".join(visible_line(line) for line in text.splitlines(keepends=True))
+    return redact(text) if redacted else text
+
+
+def visible_line(line: str) -> str:
+    """One line with control characters shown, its own line end kept."""
+    return visible(line.removesuffix("\n")) + ("\n" if line.endswith("\n") else "")
+
+
+def headline(report: Report) -> str:
+    """``stalled (blocking-seed, confirmed): ...``: status, cause, confidence, the sentence."""
+    verdict = report.verdict
+    words = [str(verdict.cause)] if verdict.cause is not Cause.NONE else []
+    if verdict.confidence is not None:
+        words.append(verdict.confidence.name.lower())
+    brackets = f" ({', '.join(words)})" if words else ""
+    return f"{verdict.status}{brackets}: {verdict.sentence}"
+
+
+def _body(report: Report, *, verbose: int) -> Iterator[str]:
+    winner = report.verdict.finding
+    if winner is not None:
+        yield from _evidence(winner)
+        yield from _notes(winner)
+        yield from _fixes(winner, report)
+    yield from _others(report, winner, verbose=verbose)
+    yield from _blind(report, verbose=verbose)
+    yield from _actions(report)
+
+
+def _evidence(finding: Finding) -> Iterator[str]:
+    if not finding.evidence:
+        return
+    yield ""
+    yield "evidence"
+    for piece in finding.evidence:
+        first, *rest = piece.excerpt.split("\n")
+        yield f"{INDENT}{piece.origin:<{EVIDENCE_WIDTH}}  {first}".rstrip()
+        for line in rest:
+            yield f"{INDENT * 3}{line}".rstrip()
+
+
+def _notes(finding: Finding) -> Iterator[str]:
+    if finding.notes:
+        yield ""
+        for note in finding.notes:
+            yield f"note: {note}"
+
+
+def _fixes(finding: Finding, report: Report) -> Iterator[str]:
+    if not finding.fixes:
+        if report.verdict.status is Status.STALLED and report.verdict.finding is finding:
+            yield ""
+            yield "what to do: nothing but a restart with the right setting frees it now"
+        return
+    yield ""
+    yield "what to do"
+    for when, title in ((When.NOW, "now"), (When.NEXT_START, "at the next start")):
+        chosen = [fix for fix in finding.fixes if fix.when is when]
+        if not chosen and when is When.NOW and report.verdict.status is Status.STALLED:
+            yield f"{INDENT}now: nothing but a restart frees it; save this report first"
+        for fix in chosen:
+            yield from _fix(fix, title, report.target)
+
+
+def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
+    marks = [fix.where] if fix.where != "host" else []
+    marks += ["as root"] if fix.needs_root else []
+    marks += ["review"] if fix.disposition == "review" else []
+    brackets = f" ({', '.join(marks)})" if marks else ""
+    yield f"{INDENT}{when}: {fix.title}{brackets}"
+    yield f"{INDENT * 2}{command(fix, target)}"
+
+
+def command(fix: Fix, target: str) -> str:
+    """What to type for this fix."""
+    redirect = " > setenv.patch" if fix.surface == "tomcat-setenv" else ""
+    return f"seedstall fix {_quoted(target)} --surface {fix.surface}{redirect}"
+
+
+def _quoted(target: str) -> str:
+    """*target* as a shell word (a bare word where it can be)."""
+    parts = target.split(" ")
+    if all(p.replace("-", "").replace("_", "").replace(".", "").replace("/", "").isalnum() for p in parts):
+        return target
+    import shlex  # noqa: PLC0415
+
+    return shlex.quote(target)
+
+
+def _others(report: Report, winner: Finding | None, *, verbose: int) -> Iterator[str]:
+    rest = [
+        (o.code, f)
+        for o in report.outcomes
+        if isinstance(o, Fired)
+        for f in o.findings
+        if f is not winner and (verbose or id(f) not in report.explained)
+        if verbose or f.severity >= Severity.NOTE
+    ]
+    if not rest:
+        return
+    yield ""
+    yield "also found"
+    for code, finding in rest:
+        severity, confidence = finding.severity.name.lower(), finding.confidence.name.lower()
+        yield f"{INDENT}{code} {severity}, {confidence}: {finding.sentence}"
+        for piece in finding.evidence[: 8 if verbose else 2]:
+            first = piece.excerpt.split("\n")[0]
+            yield f"{INDENT * 2}{piece.origin}  {first}".rstrip()
+        for note in finding.notes if verbose else ():
+            yield f"{INDENT * 2}note: {note}"
+
+
+def _blind(report: Report, *, verbose: int) -> Iterator[str]:
+    rows = list(_not_looked_at(report.outcomes))
+    if not rows:
+        return
+    yield ""
+    yield "not looked at"
+    shown = rows if verbose else rows[:SHOWN_INCONCLUSIVE]
+    for code, missing in shown:
+        yield f"{INDENT}{code}: {missing}"
+    if len(shown) < len(rows):
+        yield f"{INDENT}and {len(rows) - len(shown)} more (-v shows them)"
+
+
+def _not_looked_at(outcomes: Sequence[object]) -> Iterator[tuple[str, str]]:
+    """Rules without evidence, those with the same reason on one line; and rules that failed."""
+    by_reason: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if isinstance(outcome, Inconclusive):
+            by_reason.setdefault("; ".join(map(_reason, outcome.missing)), []).append(outcome.code)
+        if isinstance(outcome, Crashed):
+            yield outcome.code, f"the rule itself failed: {outcome.error}"
+    for reason, codes in by_reason.items():
+        yield ", ".join(codes), reason
+
+
+def _reason(missing: Missing) -> str:
+    if len(missing.origins) > 2:  # noqa: PLR2004 - two names still read well in a line
+        first = ", ".join(map(str, missing.origins[:2]))
+        detail = f": {missing.detail}" if missing.detail else ""
+        return f"{first} and {len(missing.origins) - 2} more {missing.why}{detail}"
+    return str(missing)
+
+
+def _actions(report: Report) -> Iterator[str]:
+    if not report.actions:
+        return
+    yield ""
+    for action in report.actions:
+        pause = f" ({action.pause_ms} ms)" if action.pause_ms is not None else ""
+        yield f"done to {action.pid}: {action.what}{pause}"

@@ -1,0 +1,157 @@
+"""What the seeding rules say of a wait: its clauses, and its evidence with the place of each piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.model.finding import Evidence
+from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
+from seedstall.model.redact import visible
+from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
+from seedstall.model.tasks import FileKind, KernelTask
+from seedstall.model.waits import SeedWait
+
+SHOWN_FRAMES = 12
+MINUTE_MS = 60_000
+HOUR_MS = 3_600_000
+
+
+def duration(ms: float) -> str:
+    """``412 ms``, ``8.6 s``, ``6 min 27 s``, ``2 h 5 min``."""
+    if ms < 1000:  # noqa: PLR2004 - milliseconds in a second
+        return f"{int(ms)} ms"
+    if ms < MINUTE_MS:
+        return f"{ms / 1000:.1f} s"
+    if ms < HOUR_MS:
+        return f"{int(ms // MINUTE_MS)} min {int(ms % MINUTE_MS // 1000)} s"
+    return f"{int(ms // HOUR_MS)} h {int(ms % HOUR_MS // MINUTE_MS)} min"
+
+
+def name_of(wait: SeedWait) -> str:
+    """The thread's name, fit for a terminal and for one line."""
+    return visible(wait.name)[:80]
+
+
+def since(wait: SeedWait) -> str:
+    """``has waited at least 3 min 5 s`` or ``waits``."""
+    return f"has waited at least {duration(wait.since_ms)}" if wait.since_ms else "waits"
+
+
+def purpose(stack: SeedStack | None) -> str:
+    """`` to seed SHA1PRNG for Tomcat session ids``: what the bytes are for, from the stack."""
+    if stack is None:
+        return ""
+    if stack.operation is Operation.GENERATE_SEED:
+        what = f" in {engine(stack)}.generateSeed"
+    elif stack.algorithm in (Algorithm.SHA1PRNG, Algorithm.DRBG):
+        what = f" to seed {engine(stack)}"
+    else:
+        what = f" for the first bytes of {engine(stack)}"
+    caller = stack.caller or (f"{stack.caller_frame}" if stack.caller_frame else "")
+    return what + (f" for {visible(caller)[:120]}" if caller else "")
+
+
+def engine(stack: SeedStack) -> str:
+    """The generator's name, or the class that tells where it is not the JDK's own."""
+    if stack.algorithm is not Algorithm.OTHER:
+        return str(stack.algorithm)
+    return visible(stack.seed_frame.rpartition(".")[0] or "a generator")
+
+
+def place_of(wait: SeedWait, expected: Device, source: SeedSource | None) -> str:
+    """``in read of /dev/random (fd 22, 20 bytes)``: where it waits, as exactly as was seen."""
+    task = wait.task
+    if task is not None and wait.in_random_read:
+        return f"in {_call(task)}"
+    if wait.stack is not None and wait.stack.role is SeedRole.THREADED:
+        return "for the JDK's threaded seeder (no device is read)"
+    device = str(expected) if expected in (Device.RANDOM, Device.URANDOM) else ""
+    if expected is Device.OTHER and source is not None:
+        device = visible(source.value)[:80]
+    return f"in the read of {device or 'its seed source'}"
+
+
+def _call(task: KernelTask) -> str:
+    call = task.syscall
+    if call is not None and call.name == "getrandom":
+        return f"getrandom({call.args[1]} bytes)"
+    if task.file is not None:
+        length = f", {call.args[2]} bytes" if call is not None and len(call.args) > 2 else ""  # noqa: PLR2004
+        return f"{call.name if call else 'read'} of {visible(task.file.path)} (fd {task.file.fd}{length})"
+    return f"the kernel's {task.wchan}"
+
+
+def kernel_clause(kernel: KernelRandom | None) -> str:
+    """Why the device does or does not block on this kernel, in a clause."""
+    if kernel is None or kernel.model is BlockingModel.UNKNOWN:
+        return "whether this kernel's /dev/random blocks is not known (say --kernel RELEASE)"
+    if kernel.model is BlockingModel.BLOCKING_POOL:
+        bits = "" if kernel.entropy_avail is None else f", {kernel.entropy_avail} bits now"
+        return f"this kernel's /dev/random blocks (blocking pool{bits})"
+    if kernel.model is BlockingModel.NEVER:
+        return "this kernel's own /dev/random never blocks"
+    if kernel.state is PoolState.NOT_READY:
+        return "this kernel's generator is not seeded yet"
+    return "this kernel's own /dev/random blocks only until it is seeded at boot"
+
+
+def device_clause(task: KernelTask | None) -> str:
+    """What the descriptor really is, where it is not the kernel's device."""
+    file = task.file if task is not None else None
+    if file is None or file.kind in (FileKind.RANDOM, FileKind.URANDOM, FileKind.UNKNOWN):
+        return ""
+    return f"but {visible(file.path)} here is a {file.kind}, not the kernel's device"
+
+
+def evidence_of(wait: SeedWait, pid: int | None) -> Iterator[Evidence]:
+    """Everything that was seen of one wait, with its place."""
+    if wait.task is not None:
+        yield from _task_evidence(wait, wait.task, pid)
+    if wait.java is not None and wait.dump is not None:
+        yield from _stack_evidence(wait)
+
+
+def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterator[Evidence]:
+    where = f"/proc/{pid or 'PID'}/task/{task.tid}"
+    if task.syscall is not None:
+        args = " ".join(f"{a:#x}" for a in task.syscall.args[:3])
+        name = task.syscall.name or f"system call {task.syscall.number}"
+        yield Evidence(origin=f"{where}/syscall", excerpt=f"{name} {args}, state {task.state}")
+    if task.file is not None:
+        device = f", {task.file.kind}" if task.file.kind is not FileKind.UNKNOWN else ""
+        number = f" {task.file.rdev[0]}:{task.file.rdev[1]}" if task.file.rdev else ""
+        yield Evidence(
+            origin=f"/proc/{pid or 'PID'}/fd/{task.file.fd}",
+            excerpt=f"{visible(task.file.path)}{device}{number}",
+        )
+    if task.wchan is not None:
+        yield Evidence(origin=f"{where}/wchan", excerpt=visible(task.wchan))
+    if wait.since_ms is not None:
+        yield Evidence(origin=wait.since_from, excerpt=f"{duration(wait.since_ms)} ago at the least")
+
+
+def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
+    java, dump = wait.java, wait.dump
+    if java is None or dump is None:
+        return
+    place = f"{dump.origin}:{java.line}" if java.line else dump.origin
+    nid = f" nid={java.nid:#x}" if java.nid is not None else ""
+    used = ""
+    if java.cpu_ms is not None and java.elapsed_ms is not None:
+        used = f", {duration(java.cpu_ms)} of CPU in {duration(java.elapsed_ms)}"
+    head = f"{name_of(wait)}{nid} {java.state or 'state not shown'}{used}"
+    if wait.dumps_seen > 1:
+        head += f", in the same place in {wait.dumps_seen} dumps"
+    yield Evidence(origin=place, excerpt="\n".join((head, *_frames(wait))))
+
+
+def _frames(wait: SeedWait) -> Iterator[str]:
+    """The frames that matter: the seed read and its caller, what lies between them left out if long."""
+    frames = wait.java.frames if wait.java is not None else ()
+    caller = wait.stack.caller_frame if wait.stack is not None else ""
+    at = next((i for i, f in enumerate(frames) if f.name == caller), len(frames))
+    for frame in frames[: min(SHOWN_FRAMES, at + 1)]:
+        yield f"  at {visible(frame.name)[:160]}"
+    if at >= SHOWN_FRAMES and at < len(frames):
+        yield f"  ... {at - SHOWN_FRAMES} more"
+        yield f"  at {visible(frames[at].name)[:160]}"

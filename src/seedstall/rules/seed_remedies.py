@@ -1,0 +1,116 @@
+"""Which remedy fits a seeding wait: by generator, JDK, product and kernel (facts: jdk, section 8)."""
+
+from __future__ import annotations
+
+from seedstall.knowledge.seeding import right_egd
+from seedstall.model.finding import Disposition, Fix, When
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import Product
+from seedstall.model.kernel import BlockingModel, KernelRandom
+from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
+
+JDK8 = 8
+EGD_SURFACES = frozenset(("tomcat-setenv", "jarsigner", "java-opts"))
+NONBLOCKING = "NativePRNGNonBlocking:SUN"
+
+
+def egd_cannot_help(stack: SeedStack | None, jdk: JdkVersion | None) -> str:
+    """Why no value of ``java.security.egd`` cures this wait; ``""`` where one does.
+
+    getInstanceStrong and NativePRNGBlocking ignore it on every JDK; on 6 and 7 an explicit NativePRNG's
+    generateSeed reads ``/dev/random`` whatever the property says.
+    """
+    if stack is None:
+        return ""
+    if stack.algorithm is Algorithm.NATIVE_PRNG_BLOCKING or stack.instance is Instance.STRONG:
+        return (
+            "no value of java.security.egd changes what getInstanceStrong() and NativePRNGBlocking read;"
+            " securerandom.strongAlgorithms does"
+        )
+    if stack.algorithm is Algorithm.PKCS11:
+        return "a PKCS#11 token makes these bytes; java.security.egd has no part in it"
+    return ""
+
+
+def remedies(
+    stack: SeedStack | None,
+    jdk: JdkVersion | None,
+    product: Product | None,
+    kernel: KernelRandom | None,
+    *,
+    device_replaced: bool = False,
+) -> tuple[Fix, ...]:
+    """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
+    fixes: list[Fix] = []
+    if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL and not device_replaced:
+        fixes.append(feeder())
+    if stack is not None and stack.algorithm is Algorithm.PKCS11:
+        return tuple(fixes)
+    if egd_cannot_help(stack, jdk):
+        fixes.append(strong())
+    else:
+        fixes.extend(egd_fixes(stack, jdk, product))
+    return tuple(fixes)
+
+
+def feeder() -> Fix:
+    """An entropy daemon on the host: frees the waiting process within seconds."""
+    return Fix(
+        surface="rngd",
+        title="feed the host's entropy pool: the waiting JVM goes on by itself",
+        when=When.NOW,
+        restart=False,
+        needs_root=True,
+        disposition=Disposition.REVIEW,
+    )
+
+
+def strong() -> Fix:
+    """The only setting that reaches getInstanceStrong (8+)."""
+    return Fix(
+        surface="strong-algorithms",
+        title=f"let getInstanceStrong() use {NONBLOCKING}",
+        disposition=Disposition.REVIEW,
+        params={"value": NONBLOCKING},
+    )
+
+
+def egd_fixes(
+    stack: SeedStack | None, jdk: JdkVersion | None, product: Product | None
+) -> tuple[Fix, ...]:
+    """The seed source that is right for that JDK, in the place where this program keeps its flags."""
+    advice = right_egd(jdk)
+    # On 8 and later the recommended value keeps the default generator; `/./` on 6 and 7 makes it SHA1PRNG.
+    safe = jdk is not None and jdk.feature >= JDK8
+    return tuple(
+        Fix(
+            surface=surface,
+            title=f"-Djava.security.egd={advice.value}",
+            disposition=Disposition.SAFE if safe else Disposition.REVIEW,
+            params={"egd": advice.value, "why": advice.why},
+        )
+        for surface in surfaces(stack, product)
+    )
+
+
+def surfaces(stack: SeedStack | None, product: Product | None) -> tuple[str, ...]:
+    """Where the flag goes: the product's own place first, else the plain flag."""
+    known = [s for s in product.surfaces if s in EGD_SURFACES] if product is not None else []
+    if not known and stack is not None and stack.caller_frame.startswith("org.apache.catalina."):
+        known = ["tomcat-setenv"]
+    if not known and stack is not None and ".jarsigner." in stack.caller_frame:
+        known = ["jarsigner"]
+    if known and known[0] == "jarsigner":
+        return ("jarsigner",)
+    return tuple(dict.fromkeys((*known, "java-opts")))
+
+
+def unfixable_by_property(stack: SeedStack | None, jdk: JdkVersion | None) -> bool:
+    """JDK 6 and 7: an explicit NativePRNG's generateSeed is hard-wired to ``/dev/random``."""
+    return (
+        stack is not None
+        and jdk is not None
+        and jdk.feature < JDK8
+        and stack.algorithm is Algorithm.NATIVE_PRNG
+        and stack.operation is Operation.GENERATE_SEED
+    )

@@ -1,0 +1,119 @@
+"""SS102: the JDK fell back to its threaded seeder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.knowledge.seeding import right_egd
+from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import JvmProcess, Product
+from seedstall.model.rule import rule
+from seedstall.model.seeding import SeedRole, SeedSource
+from seedstall.model.verdict import Cause, Status
+from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.rules import seed_account as account
+from seedstall.rules import seed_remedies as remedies
+
+HARMLESS_MS = 1000
+
+
+@rule("SS102", "threaded-seed")
+def threaded_seed(
+    seeds: SeedEvidence,
+    source: SeedSource | None,
+    jdk: JdkVersion | None,
+    product: Product | None,
+    process: JvmProcess | None,
+) -> Iterator[Finding]:
+    """The JDK fell back to its threaded seeder, which needs no device and about 250 ms a byte.
+
+    ## What it detects
+    A thread that waits in ``SeedGenerator$ThreadedSeedGenerator.getSeedByte``, or a slow seeding line of a JVM whose seed URL
+    cannot be opened: no ``file:`` before the path, a file that is not there, a missing device node, a missing
+    ``conf/security/java.security``.
+
+    ## Why it matters
+    It costs 5.0-5.8 s (SHA1PRNG) or 8.0-8.7 s (DRBG) at every start on every kernel, and no entropy daemon
+    helps: there is no entropy in it.
+
+    ## Fix
+    Correct the URL (``file:/dev/urandom``), or give the program its device node. Do not add entropy.
+    """
+    threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
+    if threaded:
+        yield _seen(threaded, source, jdk, product, process)
+    elif source is not None and ":" not in source.value:
+        yield from _by_log(seeds, source, jdk, product)
+
+
+def _why(source: SeedSource | None) -> str:
+    if source is None:
+        return "the seed URL could not be opened (which one it is does not stand in the evidence)"
+    if source.value == "":
+        return f"no seed source is set ({source.place})"
+    if ":" not in source.value:
+        return f"the seed source {source.value!r} ({source.place}) has no file: before the path"
+    return f"the seed source {source.value!r} ({source.place}) could not be opened"
+
+
+def _seen(
+    waits: list[SeedWait],
+    source: SeedSource | None,
+    jdk: JdkVersion | None,
+    product: Product | None,
+    process: JvmProcess | None,
+) -> Finding:
+    wait = waits[0]
+    pid = process.pid if process is not None else None
+    evidence = [e for w in waits[:3] for e in account.evidence_of(w, pid)]
+    if source is not None:
+        evidence.append(Evidence(origin=source.place, excerpt=f"seed source {source.value!r}"))
+    return Finding(
+        message=f"{account.name_of(wait)} waiting for the JDK's threaded seeder",
+        sentence=(
+            f"{account.name_of(wait)} waits for the JDK's threaded seeder (5-9 s, no entropy involved)"
+            f"{account.purpose(wait.stack)}; {_why(source)}"
+        ),
+        cause=Cause.THREADED_SEED,
+        status=Status.STALLED,
+        severity=Severity.ERROR,
+        confidence=Confidence.CONFIRMED,
+        evidence=tuple(evidence),
+        fixes=remedies.egd_fixes(wait.stack, jdk, product),
+        notes=(
+            "adding entropy does not help: this seeder reads no device",
+            right_egd(jdk).why,
+        ),
+        explains=(Cause.PRNG_CONTENTION, Cause.INEFFECTIVE_FIX, Cause.HARMFUL_FIX),
+        since_ms=wait.since_ms,
+    )
+
+
+def _by_log(
+    seeds: SeedEvidence, source: SeedSource, jdk: JdkVersion | None, product: Product | None
+) -> Iterator[Finding]:
+    lines = [s for s in seeds.log.seeding if s.took_ms > HARMLESS_MS] if seeds.log else []
+    if not lines:
+        return
+    line = max(lines, key=lambda entry: entry.took_ms)
+    start = seeds.log.starts[-1].took_ms if seeds.log and seeds.log.starts else None
+    yield Finding(
+        message="a slow seeding with a seed URL that cannot be opened",
+        sentence=(
+            f"seeding took {account.duration(line.took_ms)} by the JDK's threaded seeder: {_why(source)}"
+        ),
+        cause=Cause.THREADED_SEED,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        evidence=(
+            Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt),
+            Evidence(origin=source.place, excerpt=f"seed source {source.value!r}"),
+        ),
+        fixes=remedies.egd_fixes(None, jdk, product),
+        notes=("adding entropy does not help: this seeder reads no device",),
+        explains=(Cause.HARMFUL_FIX, Cause.INEFFECTIVE_FIX),
+        cost_ms=line.took_ms,
+        startup_ms=start,
+    )

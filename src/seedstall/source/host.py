@@ -1,0 +1,385 @@
+"""A live process on this host, and the host's own kernel. Passive: nothing is signalled, stopped or written to.
+
+Everything of the process is read through one descriptor of ``/proc/PID``: should the process end and its pid be given
+to another, reads fail instead of telling of a stranger.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
+from seedstall.parse import procfs
+from seedstall.source import rooted
+
+PROCESS_LIMIT = 64 << 20
+"""``maps`` of a process with many mappings is the largest (2^16 of them, 100 bytes each)."""
+WCHAN_SAMPLES = 3
+EXE_HEADER = "exe-header"
+"""Asked of `Space.PROCESS`: the first bytes of the executable, which may be large and which nobody wants whole."""
+KERNEL_LOG = "dmesg"
+
+JVM_LIBRARIES = ("libjvm.so", "libj9vm29.so", "libj9vm28.so")
+_JAVA_NAMES = ("java", "jsvc", "javaw")
+
+
+class HostSource:
+    """One process and its host. Without a pid, only the host.
+
+    ``Space.KERNEL`` is this host's own file system, never the target's; ``Space.ROOT`` is the target's, links resolved
+    inside it. ``Space.ATTACH`` asks *attach*, once for each command. Close it, or use it in a ``with``.
+    """
+
+    def __init__(
+        self, pid: int | None = None, attach: Callable[[str], Reading[bytes]] | None = None
+    ) -> None:
+        """Open ``/proc/PID``. A process that is not there is told by every reading, not here."""
+        self.pid = pid
+        self._attach = attach
+        self._replies: dict[str, Reading[bytes]] = {}
+        self._fds: list[int] = []
+        self._absence: OSError | None = None
+        self.process_fd = -1
+        """Of ``/proc/PID``, open for reading: the kernel takes it for a pidfd too (5.1). -1 where it could not be had."""
+        if pid is not None:
+            try:
+                self.process_fd = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._fds.append(self.process_fd)
+            except OSError as error:
+                self._absence = error
+
+    def __enter__(self) -> HostSource:
+        """Use it in a ``with``."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __del__(self) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the descriptors back. It answers nothing about the process afterwards."""
+        while self._fds:
+            os.close(self._fds.pop())
+        self.process_fd = -1
+        self.__dict__.pop("root_fd", None)
+
+    def read(self, ref: Ref) -> Reading[bytes]:
+        """Read one thing, or say why not."""
+        match ref.space:
+            case Space.PROCESS:
+                return self._of_process(ref)
+            case Space.KERNEL:
+                return self._of_kernel(ref)
+            case Space.ROOT:
+                return self._of_root(ref)
+            case Space.ATTACH:
+                return self._reply(ref)
+            case Space.MEMORY | Space.INPUT:
+                return Missing(Why.NOT_COLLECTED, (ref,))
+
+    # --- the process -------------------------------------------------------------------------------------------------
+
+    def _of_process(self, ref: Ref) -> Reading[bytes]:
+        if self.process_fd < 0:
+            return self._no_process(ref)
+        try:
+            return Got(_ask_proc(self.process_fd, ref.path, ref.ask), (ref,))
+        except OSError as error:
+            return self._failed(ref, error)
+
+    def _failed(self, ref: Ref, error: OSError) -> Missing:
+        why = rooted.why(error)
+        if why is Why.DENIED:
+            return Missing(why, (ref,), self._hint(ref.path))
+        if why is Why.ABSENT and not self._still_there(ref.path):
+            why = Why.VANISHED
+        return Missing(why, (ref,), error.strerror or "")
+
+    def _still_there(self, path: str) -> bool:
+        """Whether the process is, and the thread that *path* names: an ENOENT of ``/proc`` means either."""
+        parts = path.split("/", 2)
+        thread = f"task/{parts[1]}/" if parts[0] == "task" and len(parts) > 2 else ""  # noqa: PLR2004
+        try:
+            os.stat(f"{thread}stat", dir_fd=self.process_fd)
+        except OSError:
+            return False
+        return True
+
+    def _no_process(self, ref: Ref) -> Missing:
+        error = self._absence
+        if self.pid is None or error is None:
+            return Missing(Why.NOT_COLLECTED, (ref,), "no process was named")
+        if rooted.why(error) is Why.DENIED or hidden(self.pid):
+            return Missing(Why.DENIED, (ref,), HIDEPID)
+        return Missing(Why.VANISHED, (ref,), f"there is no process {self.pid}")
+
+    def _hint(self, path: str) -> str:
+        """Which permission would help (facts: ptrace(2), proc(5), Yama's documentation)."""
+        if path.endswith("stack"):
+            return "needs CAP_SYS_PTRACE and, since Linux 4.19, CAP_SYS_ADMIN in the initial user namespace"
+        if self._owner is None:
+            return HIDEPID
+        ours = os.geteuid()
+        if ours not in (0, self._owner):
+            return f"the process belongs to uid {self._owner}: run as that user or as root"
+        if ours and self._yama in ("1", "2", "3"):
+            return f"kernel.yama.ptrace_scope is {self._yama}: needs CAP_SYS_PTRACE (root)"
+        if self._yama == "3":
+            return "kernel.yama.ptrace_scope is 3: nobody may"
+        return "needs CAP_SYS_PTRACE: the process is not dumpable, or holds capabilities that we lack"
+
+    @cached_property
+    def _owner(self) -> int | None:
+        try:
+            return procfs.status(_ask_proc(self.process_fd, "status", Ask.CONTENT)).uids[1]
+        except (OSError, ValueError):
+            return None
+
+    @cached_property
+    def _yama(self) -> str:
+        try:
+            return Path("/proc/sys/kernel/yama/ptrace_scope").read_text(encoding="ascii").strip()
+        except OSError:
+            return ""
+
+    # --- its root ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def root_fd(self) -> int:
+        """An O_PATH descriptor of the root directory as the process has it.
+
+        Raises:
+            OSError: it cannot be had.
+        """
+        if self.process_fd < 0:
+            raise self._absence or OSError(errno.ESRCH, os.strerror(errno.ESRCH))
+        fd = os.open("root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.process_fd)
+        self._fds.append(fd)
+        return fd
+
+    def _of_root(self, ref: Ref) -> Reading[bytes]:
+        if self.process_fd < 0:
+            return self._no_process(ref)
+        try:
+            root = self.root_fd
+        except OSError as error:
+            return self._failed(Ref(ref.space, "root"), error)
+        return rooted.reading(root, ref)
+
+    # --- the host ----------------------------------------------------------------------------------------------------
+
+    def _of_kernel(self, ref: Ref) -> Reading[bytes]:
+        if ref.path.startswith("probe/"):
+            from seedstall.source import probe  # noqa: PLC0415 - only `kernel` and the kernel's facts ask
+
+            return probe.read(ref)
+        try:
+            if ref.path == KERNEL_LOG:
+                return Got(_kernel_log(), (ref,))
+            return Got(_ask_host(ref.path, ref.ask), (ref,))
+        except OSError as error:
+            why = rooted.why(error)
+            if ref.path == KERNEL_LOG:
+                why = Why.NOT_COLLECTED if why is Why.ABSENT else why
+                return Missing(why, (ref,), "kernel.dmesg_restrict is on: needs CAP_SYSLOG (root)")
+            return Missing(why, (ref,), error.strerror or "")
+
+    # --- what a running JVM answers ----------------------------------------------------------------------------------
+
+    def _reply(self, ref: Ref) -> Reading[bytes]:
+        if self._attach is None:
+            return Missing(Why.REFUSED, (ref,), "the JVM was not to be asked")
+        if ref.path not in self._replies:
+            self._replies[ref.path] = self._attach(ref.path)
+        return self._replies[ref.path]
+
+
+HIDEPID = "/proc hides the processes of others (hidepid): run as its user or as root"
+
+
+def hidden(pid: int) -> bool:
+    """Whether a process that ``/proc`` does not show exists all the same. Signal 0 is none: it only asks."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return not Path(f"/proc/{pid}").exists()
+    except (OSError, OverflowError):
+        return False
+    return not Path(f"/proc/{pid}").exists()
+
+
+_NEVER_THROUGH = ("root/", "cwd/", "map_files/", "exe/")
+
+
+def _ask_proc(process: int, path: str, question: Ask) -> bytes:
+    """Answer from ``/proc/PID``. Its links lead anywhere: none is followed for its content."""
+    if any(name in path for name in _NEVER_THROUGH):
+        raise rooted.NotOpenedError(errno.EINVAL, "a path that leads out of /proc: ask for it in the root space")
+    match question:
+        case Ask.CONTENT:
+            if path.endswith("wchan"):
+                return _wchan(process, path)
+            if path == EXE_HEADER:
+                return _head(process, "exe", 64)
+            return _content(process, path)
+        case Ask.LINK:
+            return os.fsencode(os.readlink(path, dir_fd=process))
+        case Ask.STAT:
+            return rooted.stat_answer(os.stat(path, dir_fd=process))
+        case Ask.LIST:
+            fd = os.open(path or ".", _READ | os.O_DIRECTORY, dir_fd=process)
+            try:
+                return rooted.list_open(fd)
+            finally:
+                os.close(fd)
+
+
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+
+
+def _content(process: int, path: str) -> bytes:
+    try:
+        fd = os.open(path, _READ | os.O_NOFOLLOW, dir_fd=process)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise rooted.NotOpenedError(errno.EINVAL, "a link of /proc is not followed") from error
+        raise
+    try:
+        return rooted.read_all(fd, PROCESS_LIMIT)
+    finally:
+        os.close(fd)
+
+
+def _wchan(process: int, path: str) -> bytes:
+    """Sampled again while it reads ``0``: a thread may be caught just before it sleeps."""
+    data = b""
+    for _ in range(WCHAN_SAMPLES):
+        data = _content(process, path)
+        if data not in (b"0", b""):
+            break
+    return data
+
+
+def _head(process: int, path: str, size: int) -> bytes:
+    located = os.open(path, os.O_PATH | os.O_CLOEXEC, dir_fd=process)
+    try:
+        if not stat.S_ISREG(os.fstat(located).st_mode):
+            raise rooted.NotOpenedError(errno.EINVAL, "not a regular file")
+        fd = os.open(f"/proc/self/fd/{located}", _READ)
+        try:
+            return os.pread(fd, size, 0)
+        finally:
+            os.close(fd)
+    finally:
+        os.close(located)
+
+
+def _ask_host(path: str, question: Ask) -> bytes:
+    if "\0" in path:
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    follow = os.O_NOFOLLOW if question is Ask.LINK else 0
+    fd = os.open(f"/{path.lstrip('/')}", os.O_PATH | os.O_CLOEXEC | follow)
+    try:
+        match question:
+            case Ask.CONTENT:
+                return rooted.content(fd)
+            case Ask.LIST:
+                return rooted.listing(fd)
+            case Ask.STAT:
+                return rooted.stat_answer(os.fstat(fd))
+            case Ask.LINK:
+                return os.fsencode(os.readlink("", dir_fd=fd))
+    finally:
+        os.close(fd)
+
+
+_KMSG = (1, 11)
+_RECORD = 8192
+"""CONSOLE_EXT_LOG_MAX (kernel/printk): a smaller buffer gets EINVAL."""
+
+
+def _kernel_log() -> bytes:
+    """The kernel's log as dmesg(1) prints it, from ``/dev/kmsg`` (one record a read), the oldest first."""
+    fd = os.open("/dev/kmsg", _READ)
+    try:
+        device = os.fstat(fd)
+        if not stat.S_ISCHR(device.st_mode) or _device(device) != _KMSG:
+            raise FileNotFoundError(errno.ENOENT, "/dev/kmsg is not the kernel's log here")
+        lines: list[bytes] = []
+        size = 0
+        while size < rooted.LIMIT:
+            try:
+                record = os.read(fd, _RECORD)
+            except BlockingIOError:
+                break
+            except BrokenPipeError:  # the record was overwritten while we read: the next one is there
+                continue
+            line = _log_line(record)
+            size += len(line)
+            lines.append(line)
+        return b"".join(lines)
+    finally:
+        os.close(fd)
+
+
+def _device(found: os.stat_result) -> tuple[int, int]:
+    return os.major(found.st_rdev), os.minor(found.st_rdev)
+
+
+def _log_line(record: bytes) -> bytes:
+    """``6,339,5140900,-;text`` as ``[    5.140900] text`` (Documentation/ABI/testing/dev-kmsg)."""
+    head, _, text = record.partition(b"\n")[0].partition(b";")
+    fields = head.split(b",")
+    micros = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0  # noqa: PLR2004
+    return b"[%5d.%06d] %s\n" % (*divmod(micros, 1_000_000), text)
+
+
+# --- which processes are JVMs ------------------------------------------------------------------------------------------
+
+
+def is_jvm(pid: int) -> bool:
+    """Whether it maps a Java virtual machine; where its maps may not be read, whether its program is called one."""
+    with HostSource(pid) as source:
+        maps = source.read(Ref(Space.PROCESS, "maps"))
+        if isinstance(maps, Got):
+            return procfs.maps_any(maps.value, *JVM_LIBRARIES)
+        if maps.why is not Why.DENIED:
+            return False
+        argv = command_line(source)
+        return bool(argv) and Path(argv[0]).name in _JAVA_NAMES
+
+
+def command_line(source: HostSource) -> tuple[str, ...]:
+    """Its arguments, or its name in brackets where it has none."""
+    reading = source.read(Ref(Space.PROCESS, "cmdline"))
+    argv = procfs.cmdline(reading.value) if isinstance(reading, Got) else ()
+    if argv:
+        return argv
+    comm = source.read(Ref(Space.PROCESS, "comm"))
+    return (f"[{os.fsdecode(comm.value).strip()}]",) if isinstance(comm, Got) else ()
+
+
+def jvms_below(pid: int) -> tuple[int, ...]:
+    """The JVMs among a process's descendants, lowest pid first: what a script or service wrapper started."""
+    import psutil  # noqa: PLC0415 - 15 ms, and only where the target is no JVM itself
+
+    try:
+        children = psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return ()
+    return tuple(sorted(child.pid for child in children if is_jvm(child.pid)))

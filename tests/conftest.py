@@ -1,0 +1,103 @@
+"""What all tests share: real JVMs and programs, and the promise that a skip never hides a gap.
+
+Locally a test whose JVM, Tomcat or privilege is not there is skipped, with its reason told at the end. In
+continuous integration (CI=true) everything but a JDK 8 can be installed, so there a skip is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from tests.machine import CATALINA_HOME, IN_CI, Seedstall, java_of, jdk8_bin, run_seedstall
+
+CI_INSTALLS = ("jvm", "root", "tomcat", "network")
+"""Tests with these markers always run in CI: it installs what they need."""
+MAY_LACK = "jdk8"
+"""It comes from Debian's unstable suite alone, which cannot always be had."""
+
+skipped: dict[str, str] = {}
+"""Tests with one of those markers that were skipped, and why."""
+gaps = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the markers that pyproject.toml does not."""
+    config.addinivalue_line("markers", "network: installs packages with pip")
+    config.stash[gaps] = []
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what cannot run here, and say what would make it run."""
+    if item.get_closest_marker("root") and os.geteuid() != 0:
+        pytest.skip("needs root: run the tests as root")
+    if item.get_closest_marker("tomcat") and not (CATALINA_HOME / "bin/catalina.sh").exists():
+        pytest.skip(
+            f"needs Tomcat 10 in {CATALINA_HOME}: apt-get install tomcat10, or set CATALINA_HOME"
+        )
+    if item.get_closest_marker("jdk8") and jdk8_bin() is None:
+        pytest.skip("needs a real JDK 8: make jdk8 (Debian), or set SEEDSTALL_JDK8")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember what was skipped of the tests that are about real programs."""
+    report = yield
+    names = {marker.name for marker in item.iter_markers()}
+    if report.skipped and not hasattr(report, "wasxfail") and names & {*CI_INSTALLS, MAY_LACK}:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        skipped[item.nodeid] = reason.removeprefix("Skipped: ")
+        if IN_CI and MAY_LACK not in names:
+            item.config.stash[gaps].append(item.nodeid)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a skip of what CI can install fails the run."""
+    if session.config.stash[gaps]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Tell every gap, loudly."""
+    if not skipped:
+        return
+    terminalreporter.section("NOT SHOWN ON REAL PROGRAMS", sep="!", red=True)
+    for node, reason in sorted(skipped.items()):
+        mark = "FAILED, CI can install it" if node in config.stash[gaps] else "skipped"
+        terminalreporter.write_line(f"{mark}: {node}: {reason}", red=True)
+
+
+@pytest.fixture(scope="session")
+def java() -> Path:
+    """Some real java, 11 or later: the one of `make jvms`, else the PATH's."""
+    found = [java_of(n) for n in (17, 21, 25, 11) if java_of(n).exists()]
+    if found:
+        return found[0]
+    on_path = shutil.which("java")
+    if on_path is None:
+        pytest.skip("needs a JVM: make jvms")
+    return Path(on_path).resolve()
+
+
+@pytest.fixture(scope="session")
+def full_jdk() -> Path:
+    """The bin directory of a whole JDK: javac, jstack."""
+    javac = shutil.which("javac")
+    if javac is None:
+        pytest.skip("needs a whole JDK: apt-get install openjdk-17-jdk-headless")
+    return Path(javac).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def seedstall() -> Seedstall:
+    """The command line, as a process of its own."""
+    return run_seedstall

