@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from tests import facts_by_hand as by_hand
+
 from seedstall.engine.conclude import conclude, explained
 from seedstall.model.evidence import Missing, Why
 from seedstall.model.finding import (
@@ -14,7 +16,6 @@ from seedstall.model.finding import (
 )
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
-from tests import facts_by_hand as by_hand
 
 SEEN = SeedEvidence(threads=12, tasks=14, dumps=1, main=by_hand.thread())
 

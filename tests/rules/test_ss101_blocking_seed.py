@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests import facts_by_hand as by_hand
 
 from seedstall.engine.case import Case
 from seedstall.engine.run import run
@@ -18,7 +19,6 @@ from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules.ss101_blocking_seed import blocking_seed
 from seedstall.source.base import Held, Source
-from tests import facts_by_hand as by_hand
 
 
 def check(
@@ -162,7 +162,9 @@ def test_without_any_evidence_it_is_inconclusive() -> None:
     def nothing(source: Source) -> SeedEvidence:
         raise Unavailable(Missing(Why.NOT_COLLECTED))
 
-    others = (_no(kind) for kind in ("KernelRandom", "SeedSource", "JdkVersion", "Product", "JvmProcess"))
+    others = (
+        _no(kind) for kind in ("KernelRandom", "SeedSource", "JdkVersion", "Product", "JvmProcess")
+    )
     (outcome,) = run((blocking_seed,), Case(Held({}), (nothing, *others)))
 
     assert isinstance(outcome, Inconclusive)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from tests import facts_by_hand as by_hand
+
 from seedstall.model.finding import Confidence
 from seedstall.model.seeding import SeedRole, SeedSetting, SeedSource
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules.ss102_threaded_seed import threaded_seed
-from tests import facts_by_hand as by_hand
 
 NO_SCHEME = SeedSource("/dev/urandom", SeedSetting.EGD, "cmdline[1]")
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from tests import facts_by_hand as by_hand
+
 from seedstall.model.finding import Confidence, Severity
 from seedstall.model.log import Observation, Observations
 from seedstall.model.seeding import Algorithm, SeedRole
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules.ss401_prng_contention import prng_contention
-from tests import facts_by_hand as by_hand
 
 
 def queued(count: int) -> SeedEvidence:

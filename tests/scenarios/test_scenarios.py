@@ -99,7 +99,9 @@ def _compare(file: Path, text: str) -> None:
     text = re.sub(r"\bseedstall \d+\.\d+\.\d+\b", "seedstall VERSION", text)
     if UPDATE:
         file.write_text(text, encoding="utf-8", newline="")
-    assert text == file.read_bytes().decode(), f"{file.parent.name}: UPDATE_REPORTS=1 if it should be so"
+    assert text == file.read_bytes().decode(), (
+        f"{file.parent.name}: UPDATE_REPORTS=1 if it should be so"
+    )
 
 
 def outcomes(document: dict[str, list[dict[str, str]]]) -> dict[str, str]:

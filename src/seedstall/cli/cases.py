@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-
 from seedstall.effect.attach import Attacher
 from seedstall.engine.diagnosis import diagnose_case
 from seedstall.model.errors import NoSuchTargetError, SeedstallError
@@ -57,7 +56,12 @@ class Plan:
 
 
 def plan(
-    named: Sequence[str], said: Said, touch: Touch, *, every_jvm: bool = False, one_case: bool = False
+    named: Sequence[str],
+    said: Said,
+    touch: Touch,
+    *,
+    every_jvm: bool = False,
+    one_case: bool = False,
 ) -> Plan:
     """The cases that the named targets make.
 
@@ -79,13 +83,13 @@ def plan(
     found += [Planned(t.name, Combined(detect.tree(t), *beside)) for t in trees]
     if handed and not found:
         found.append(Planned(" ".join(t.name for t in handed), Combined(*beside)))
-    found += [
-        Planned(t.name, Combined(inputs.InputSource([t]), said.source())) for t in alone
-    ]
+    found += [Planned(t.name, Combined(inputs.InputSource([t]), said.source())) for t in alone]
     if not found:
         message = f"nothing to look at in {' '.join(named) or 'this host: no JVM runs here'}"
         raise NoSuchTargetError(message)
-    return Plan(tuple(found), many=every_jvm or bool(alone) or len(found) > 1, notices=tuple(notices))
+    return Plan(
+        tuple(found), many=every_jvm or bool(alone) or len(found) > 1, notices=tuple(notices)
+    )
 
 
 def _jvms(targets: Sequence[Target]) -> tuple[list[int], list[str]]:
@@ -93,18 +97,13 @@ def _jvms(targets: Sequence[Target]) -> tuple[list[int], list[str]]:
     pids: list[int] = []
     notices: list[str] = []
     for target in targets:
-        assert target.pid is not None  # noqa: S101 - a PID target has one
-        if host.is_jvm(target.pid):
-            pids.append(target.pid)
-            continue
-        below = host.jvms_below(target.pid)
-        if not below:
-            raise detect.not_a_jvm(target)
-        notices.append(
-            f"{target.pid} ({host.command(target.pid)}) is not a JVM itself;"
-            f" below it: {', '.join(map(str, below))}"
-        )
-        pids += [p for p in below if p not in pids]
+        found = detect.jvms_of(target)
+        if found != (target.pid,) and target.pid is not None:
+            notices.append(
+                f"{target.pid} ({host.command(target.pid)}) is not a JVM itself;"
+                f" below it: {', '.join(map(str, found))}"
+            )
+        pids += [pid for pid in found if pid not in pids]
     return pids, notices
 
 
@@ -136,6 +135,3 @@ def would_do(chosen: Plan) -> Iterator[str]:
         case.source.read(Ref(Space.ATTACH, "threaddump"))
         for action in case.attacher.actions:
             yield f"{action.pid}: would {action.what}"
-
-
-

@@ -60,7 +60,9 @@ def put(text: str, output: Path | None = None) -> None:
             output.write_bytes(data)
         except OSError as error:
             message = f"{output}: {error.strerror}"
-            raise SeedstallError(message, "name a file in a folder that you may write to") from error
+            raise SeedstallError(
+                message, "name a file in a folder that you may write to"
+            ) from error
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)

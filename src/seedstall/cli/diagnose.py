@@ -75,7 +75,9 @@ def diagnose(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
     ] = None,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")] = False,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")
+    ] = False,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="The severity from which the exit code is 10.")
     ] = FailOn.WARNING,
@@ -98,9 +100,7 @@ def diagnose(
         raise UsageError(message)
     from seedstall.cli import cases  # noqa: PLC0415 - sources are imported when a command runs
 
-    touch = cases.Touch(
-        attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout
-    )
+    touch = cases.Touch(attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout)
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
     plan = cases.plan(targets or [], said, touch, every_jvm=all_jvms, one_case=one_case)
     for notice in plan.notices:
@@ -109,7 +109,8 @@ def diagnose(
         put("".join(f"{line}\n" for line in cases.would_do(plan)), output)
         return
     told = [cases.looked_at(case) for case in plan.cases]
-    put(_rendered(told, form, plan.many, _Manner(quiet, verbose, not no_redact)), output)
+    manner = _Manner(quiet, verbose, not no_redact, plan.many)
+    put(_rendered(told, form, manner), output)
     if not exit_zero:
         raise typer.Exit(exit_code(told, fail_on))
 
@@ -120,15 +121,14 @@ class _Manner(NamedTuple):
     quiet: bool
     verbose: int
     redacted: bool
+    many: bool
 
 
-def _rendered(
-    told: Sequence[Report | Failure], form: Format, many: bool, manner: _Manner
-) -> str:
+def _rendered(told: Sequence[Report | Failure], form: Format, manner: _Manner) -> str:
     if form is Format.JSON:
         from seedstall.render import jsontext  # noqa: PLC0415
 
-        return jsontext.render(told, many=many, redacted=manner.redacted)
+        return jsontext.render(told, many=manner.many, redacted=manner.redacted)
     if form is not Format.TEXT:
         from seedstall.render import page  # noqa: PLC0415
 
@@ -136,7 +136,9 @@ def _rendered(
     from seedstall.render import text  # noqa: PLC0415
 
     pages = [
-        text.render(r, verbose=manner.verbose, quiet=manner.quiet, redacted=manner.redacted, named=many)
+        text.render(
+            r, verbose=manner.verbose, quiet=manner.quiet, redacted=manner.redacted, named=manner.many
+        )
         for r in told
     ]
     return ("" if manner.quiet else "\n").join(pages)

@@ -11,9 +11,13 @@ from seedstall.model.errors import UsageError
 
 
 def explain(
-    code: Annotated[str, typer.Argument(help="A rule's code (SS101) or name (blocking-seed).")] = "",
+    code: Annotated[
+        str, typer.Argument(help="A rule's code (SS101) or name (blocking-seed).")
+    ] = "",
     *,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the report's JSON Schema.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the report's JSON Schema.")
+    ] = False,
 ) -> None:
     """Print the page of a rule; without CODE the list of rules."""
     if schema:

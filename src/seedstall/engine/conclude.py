@@ -15,9 +15,7 @@ _SEEN = frozenset((Status.STALLED, Status.SLOW, Status.ENDED))
 
 def fired(outcomes: Iterable[Outcome]) -> list[tuple[str, Finding]]:
     """Every finding with its code, in rule order."""
-    return [
-        (o.code, finding) for o in outcomes if isinstance(o, Fired) for finding in o.findings
-    ]
+    return [(o.code, finding) for o in outcomes if isinstance(o, Fired) for finding in o.findings]
 
 
 def rank(finding: Finding) -> tuple[int, int, int, int]:
@@ -29,15 +27,16 @@ def rank(finding: Finding) -> tuple[int, int, int, int]:
 def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verdict:
     """The answer to all that the rules said.
 
-    A finding of severity NOTE or INFO does not make a verdict of its own cause unless nothing worse is there: a harmless
-    Tomcat line is ``clear`` with a note, its cost kept.
+    A finding of severity NOTE or INFO does not make a verdict of its own cause unless nothing worse is there: a
+    harmless Tomcat line is ``clear`` with a note, its cost kept.
     """
     found = sorted(fired(outcomes), key=lambda item: rank(item[1]), reverse=True)
     if found and found[0][1].severity >= Severity.WARNING:
         return _of_winner(found)
-    if found and found[0][1].status is not Status.CLEAR and found[0][1].cause is not Cause.NONE:
-        if found[0][1].status in _SEEN or not _looked(outcomes):
-            return _of_winner(found)
+    top = found[0][1] if found else None
+    tells = top is not None and top.status is not Status.CLEAR and top.cause is not Cause.NONE
+    if tells and (top.status in _SEEN or not _looked(outcomes)):
+        return _of_winner(found)
     return _without_winner(found, outcomes, evidence)
 
 
@@ -96,7 +95,7 @@ def _without_winner(
             status=Status.UNKNOWN,
             cause=Cause.NONE,
             confidence=None,
-            sentence=_unknown_sentence(outcomes, evidence),
+            sentence=_unknown_sentence(evidence),
             also=also,
         )
     if any(o.code in _SEEDING and type(o).__name__ == "Crashed" for o in outcomes):
@@ -119,7 +118,7 @@ def _without_winner(
     )
 
 
-def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> str:
+def _unknown_sentence(evidence: SeedEvidence | None) -> str:
     if evidence is None:
         return "nothing here shows a start: no thread, no thread dump, no server log could be read"
     return "what could be read does not say whether a thread waits for random bytes"

@@ -83,7 +83,11 @@ def _sights(dump: ThreadDump, before: dict[str, _Sight]) -> dict[str, _Sight]:
         stack = stacks.classify(thread)
         if stack is None:
             continue
-        key = f"{thread.name}/{thread.nid}" if thread.nid is not None else f"{thread.name}/{thread.line}"
+        key = (
+            f"{thread.name}/{thread.nid}"
+            if thread.nid is not None
+            else f"{thread.name}/{thread.line}"
+        )
         same = before.get(key)
         stayed = same is not None and same.wait.stack == stack
         wait = SeedWait(
@@ -119,7 +123,9 @@ def _joined(seen: list[SeedWait], tasks: Tasks) -> list[SeedWait]:
     """Add to each Java thread its kernel thread (nid = inner TID), and the readers no dump shows."""
     by_tid = {task.inner_tid: task for task in tasks.tasks}
     joined = [
-        replace(w, task=by_tid.get(w.java.nid)) if w.java is not None and w.java.nid is not None else w
+        replace(w, task=by_tid.get(w.java.nid))
+        if w.java is not None and w.java.nid is not None
+        else w
         for w in seen
     ]
     taken = {w.task.tid for w in joined if w.task is not None}
@@ -162,7 +168,9 @@ def _dated(source: Source, wait: SeedWait) -> SeedWait:
     since = int(float(uptime.value.split()[0]) * 1000 - last_ran)
     if since <= 0 or since < (wait.since_ms or 0):
         return wait
-    return replace(wait, since_ms=since, since_from=f"task/{wait.task.tid}/sched, the thread's last run")
+    return replace(
+        wait, since_ms=since, since_from=f"task/{wait.task.tid}/sched, the thread's last run"
+    )
 
 
 PROVIDERS = (seed_evidence,)

@@ -321,7 +321,7 @@ def _by_age(known: _Known) -> PoolState:
         return PoolState.UNKNOWN if seen.cycle_counter is False else PoolState.READY
     drains = known.release is not None and drains_at_reseed(known.release)
     counting = seen.poolsize == NEW_POOLSIZE and seen.entropy_avail is not None
-    if (counting and not drains) or _log_from_boot(seen.messages):
+    if (counting and not drains) or log_from_boot(seen.messages):
         return PoolState.NOT_READY
     return PoolState.UNKNOWN
 
@@ -347,7 +347,7 @@ def crng_ready(messages: tuple[str, ...] | None) -> str:
     return next((m for m in messages or () if m.startswith(signs)), "")
 
 
-def _log_from_boot(messages: tuple[str, ...] | None) -> bool:
+def log_from_boot(messages: tuple[str, ...] | None) -> bool:
     """Whether the log still holds the boot: then a line that is not in it was not written."""
     early = ("with crng_init=0", "fast init done", "uninitialized urandom read")
     return any(sign in m for m in messages or () for sign in early)

@@ -1,13 +1,14 @@
 """How fast a pool fills, and how long a read of ``/dev/random`` takes at that rate.
 
-Booted kernels (facts: kernel, section 14): 4.4 and 4.15 hand out 6 bytes for every 64 bits that come in, since what is moved
-into the blocking pool is credited at three quarters (commit 30e37ec516ae, 3.13); the counter saws between 0 and 63.
-5.4 gives nothing until the CRNG has taken its first 128 bits. With 40 disk interrupts a second 0.6 bit/s came in
-and 20 bytes took 324 s (4.15) and 543 s (5.4); on an idle guest nothing came in for 300 s and more.
+Booted kernels (facts: kernel, section 14): 4.4 and 4.15 hand out 6 bytes for every 64 bits that come in, since what
+is moved into the blocking pool is credited at three quarters (commit 30e37ec516ae, 3.13); the counter saws between 0
+and 63. 5.4 gives nothing until the CRNG has taken its first 128 bits. With 40 disk interrupts a second 0.6 bit/s came
+in and 20 bytes took 324 s (4.15) and 543 s (5.4); on an idle guest nothing came in for 300 s and more.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def measured(samples: Sequence[tuple[float, int]]) -> Refill | None:
     """
     if len(samples) < 2 or samples[-1][0] <= samples[0][0]:  # noqa: PLR2004 - two ends of a span
         return None
-    steps = [late[1] - early[1] for early, late in zip(samples, samples[1:], strict=False)]
+    steps = [late[1] - early[1] for early, late in itertools.pairwise(samples)]
     return Refill(
         gained=sum(step for step in steps if step > 0),
         seconds=samples[-1][0] - samples[0][0],

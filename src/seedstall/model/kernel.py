@@ -82,6 +82,8 @@ class Distribution:
     like: tuple[str, ...] = ()
     pretty: str = ""
     files: tuple[str, ...] = field(default=())
+    guessed: bool = False
+    """Taken from the suffix of the kernel release (``el7``, ``amzn2``), not from a file: said to be a guess."""
 
 
 @dataclass(frozen=True, slots=True)

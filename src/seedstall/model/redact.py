@@ -6,23 +6,40 @@ import re
 from collections.abc import Sequence
 
 MASK = "*****"
-_SECRET_NAME = r"(?:pass(?:wd|word|phrase|code)?|pwd|secret|token|credentials?|api[-_.]?key|access[-_.]?key|private[-_.]?key)"
-_SECRET = re.compile(rf"{_SECRET_NAME}|(?:^|[-_.])(?:auth|pin|key)$", re.IGNORECASE)
+_NAMES = (
+    r"(?:pass(?:wd|word|phrase|code)?|pwd|secret|token|credentials?"
+    r"|api[-_.]?key|access[-_.]?key|private[-_.]?key)"
+)
+_SECRET = re.compile(rf"{_NAMES}|(?:^|[-_.])(?:auth|pin|key)$", re.IGNORECASE)
 # jarsigner and keytool take the secret as the next word; ":env" and ":file" name where it lies instead.
 _TOOL_OPTIONS = frozenset(
-    ("-storepass", "-keypass", "-srcstorepass", "-srckeypass", "-deststorepass", "-destkeypass", "-new", "-providerarg")
+    (
+        "-storepass",
+        "-keypass",
+        "-srcstorepass",
+        "-srckeypass",
+        "-deststorepass",
+        "-destkeypass",
+        "-new",
+        "-providerarg",
+    )
 )
-_URL = re.compile(r"([a-z][a-z0-9+.-]{0,30}://)([^\s/@:'\"]{1,200}):([^\s/@'\"]{1,200})@", re.IGNORECASE)
+_URL = re.compile(
+    r"([a-z][a-z0-9+.-]{0,30}://)([^\s/@:'\"]{1,200}):([^\s/@'\"]{1,200})@", re.IGNORECASE
+)
 # It starts at the secret's own word: a name before it needs no matching, and costs time on hostile text.
 _PAIR = re.compile(
-    rf"""({_SECRET_NAME}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
+    rf"""({_NAMES}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
     re.IGNORECASE,
 )
 _TOOL_PAIR = re.compile(
-    r"""(-(?:src|dest)?(?:storepass|keypass)\s+)("[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})""", re.IGNORECASE
+    r"""(-(?:src|dest)?(?:storepass|keypass)\s+)("[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})""",
+    re.IGNORECASE,
 )
 # Values that are looked at and never secret: a setting's name must not hide the evidence.
-_PLAIN = re.compile(r"-D(?:java\.security\.(?:egd|properties)|securerandom\.source)=", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"-D(?:java\.security\.(?:egd|properties)|securerandom\.source)=", re.IGNORECASE
+)
 
 
 def secret_name(name: str) -> bool:
@@ -58,7 +75,9 @@ def visible(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    # Python's own escapes: \\x1b, \\u202e, \\U000e0001.
+    return (
+        character.encode("unicode_escape").decode()
+        if character not in "\t\n\r"
+        else f"\\x{ord(character):02x}"
+    )

@@ -59,17 +59,19 @@ class Behaviour:
     """What a JDK does for one (seed source, instance, operation).
 
     ``algorithm`` is ``None`` where the JDK has no such generator. ``can_block`` is whether the read
-    waits on a kernel whose ``/dev/random`` blocks. ``fixed_delay_ms`` is the threaded seeder's
-    cost at the least. ``egd_helps`` is whether any value of ``java.security.egd`` changes the device.
-    ``source`` says where the fact is from (JDK bug id, file, or "measured").
+    waits on a kernel whose ``/dev/random`` blocks, ``None`` where what is read is not known. ``fixed_delay_ms`` is the
+    threaded seeder's cost at the least. ``egd_helps`` is whether any value of ``java.security.egd`` changes the device.
+    ``source`` says where the fact is from (JDK bug id, file, or "measured"). ``doubt`` says why the answer may not
+    hold, ``""`` where nothing speaks against it: a version nobody looked at, a file that may or may not be there.
     """
 
     algorithm: Algorithm | None
     device: Device
-    can_block: bool
+    can_block: bool | None
     fixed_delay_ms: int | None = None
     egd_helps: bool = True
     source: str = ""
+    doubt: str = ""
 
 
 class SeedRole(StrEnum):
@@ -106,6 +108,10 @@ class SeedStack:
     lock_class: str = ""
     instance: Instance | None = None
     """How the instance must have been got, where the stack says it (Blocking: strong or by name)."""
+    candidates: tuple[Algorithm, ...] = ()
+    """Where the stack is cut before the frame that tells the generator (``algorithm`` is OTHER): those it can be."""
+    product: str = ""
+    """Key of the product whose code asked (``tomcat``, ``jarsigner``), ``""`` where the caller is nobody's in particular."""
 
 
 class SeedSetting(StrEnum):

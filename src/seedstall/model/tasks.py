@@ -84,3 +84,12 @@ class Tasks:
     random_files: tuple[OpenFile, ...] = ()
     age_ms: int | None = None
     machine: str = "x86_64"
+    denied: tuple[str, ...] = ()
+    """What could not be read of its threads and descriptors, each with the permission that would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingChildren:
+    """The target's descendants that wait for random bytes (a gpg, openssl, ssh-keygen). ``tid`` is the child's pid."""
+
+    tasks: tuple[KernelTask, ...]

@@ -26,20 +26,20 @@ _OLDEST_DOTTED_UPDATE = 20
 _LEAST_SECOND_UPDATE = 100
 """``8.372.07.1`` (Corretto) is 8u372; ``8.72.0.17`` is Zulu's own number and says no update."""
 
-_TOKEN = r"[0-9][0-9A-Za-z.+_~-]{0,79}"
+_VERSION = r"[0-9][0-9A-Za-z.+_~-]{0,79}"
 """A version with whatever build text hangs on it; its end is decided by `_version`."""
 
-_QUOTED = rf'(?:java|openjdk|jdk|graalvm)[ ]version[ ]"({_TOKEN})"'
+_QUOTED = rf'(?:java|openjdk|jdk|graalvm)[ ]version[ ]"({_VERSION})"'
 """First line of ``java -version``: the version is complete, so that a missing update means 0."""
-_PROPERTY = rf'(?:JAVA_VERSION|java\.version|java\.runtime\.version)[ ]?[=:][ ]?"?({_TOKEN})"?'
+_PROPERTY = rf'(?:JAVA_VERSION|java\.version|java\.runtime\.version)[ ]?[=:][ ]?"?({_VERSION})"?'
 """The ``release`` file, or a line of ``jcmd VM.system_properties``: complete too."""
-_JRE = rf"\bJRE[ ]\(({_TOKEN})\)"
+_JRE = rf"\bJRE[ ]\(({_VERSION})\)"
 """``... VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-b01), built on ...``: libjvm's own text."""
-_BUILD = rf"\(build[ ]({_TOKEN})"
+_BUILD = rf"\(build[ ]({_VERSION})"
 """``OpenJDK Runtime Environment (build 17.0.15+6-...)``, hs_err's header."""
-_VM = rf"\bVM[ ]\((?:build[ ])?({_TOKEN})"
+_VM = rf"\bVM[ ]\((?:build[ ])?({_VERSION})"
 """``Full thread dump OpenJDK 64-Bit Server VM (25.504-b01 mixed mode):``."""
-_J9 = rf"\bJRE[ ]({_TOKEN})"
+_J9 = rf"\bJRE[ ]({_VERSION})"
 """``1CIJAVAVERSION JRE 1.8.0 Linux amd64-64 (build 8.0.6.7 - ...)``: IBM's javacores."""
 _JROCKIT = r"\bJRockit.{0,80}?-(1\.[0-9]\.[0-9]_[0-9]{1,4})-"
 """``Oracle JRockit(R) R28.2.7-7-155314-1.6.0_45-20130329-...``."""
@@ -55,11 +55,28 @@ _MODERN = r"([0-9]{1,2})((?:\.[0-9]{1,5}){0,7})"
 _TAIL = r"(?:[-+~_ ][0-9A-Za-z.+_~ ()-]*|b[0-9]+.*|\.[A-Za-z].*)?"
 """Build and vendor text behind the numbers: ``+6-Debian-1deb12u1``, ``-b13``, ``-ea``, ``.fx-zulu``."""
 
-_HOTSPOT_JDK = {25: 8, 24: 7, 23: 7, 22: 7, 21: 7, 20: 6, 19: 6, 17: 6, 16: 6, 14: 6, 13: 6, 11: 6, 10: 6}
+_HOTSPOT_JDK = {
+    25: 8,
+    24: 7,
+    23: 7,
+    22: 7,
+    21: 7,
+    20: 6,
+    19: 6,
+    17: 6,
+    16: 6,
+    14: 6,
+    13: 6,
+    11: 6,
+    10: 6,
+}
 """HotSpot's major version up to 8 and the JDK it came with.
 
 IcedTea put 23.x under its OpenJDK 6 as well; the banner cannot tell, and 6 and 7 seed alike.
 """
+
+
+_HOTSPOT_8 = 25
 
 
 def jdk_version(text: str) -> JdkVersion:
@@ -72,7 +89,7 @@ def jdk_version(text: str) -> JdkVersion:
     Raises:
         ValueError: *text* names no version.
     """
-    head = text[:_LONGEST].strip().strip("\"'")
+    head = text[:_LONGEST].strip()
     found = _stated(head) or _bare(head)
     if found is None:
         raise ValueError(f"not a JDK version: {text[:60]!r}")
@@ -107,6 +124,7 @@ def _bare(head: str) -> JdkVersion | None:
     """A version alone, with at most the product's name before it."""
     if len(head) > 160 or "\n" in head:  # noqa: PLR2004 - longer than any version is a text about something else
         return None
+    head = head.strip("\"'")
     name = re.match(_NAMED, head, re.IGNORECASE)
     rest = head[name.end() :] if name else head
     word = re.match(_UPDATE_WORD, rest, re.IGNORECASE)
@@ -124,7 +142,7 @@ def _version(token: str, *, complete: bool) -> JdkVersion | None:
     hotspot = re.match(_HOTSPOT, token)
     if hotspot:
         return _hotspot(int(hotspot[1]), int(hotspot[2]), int(hotspot[3]))
-    one_dot = re.fullmatch(_ONE_DOT + _TAIL, token)
+    one_dot = re.fullmatch(f"{_ONE_DOT}({_TAIL})", token)
     if one_dot:
         return _one_dot(one_dot, token, complete=complete)
     spoken = re.fullmatch(_U + _TAIL, token)
@@ -138,9 +156,10 @@ def _one_dot(match: re.Match[str], token: str, *, complete: bool) -> JdkVersion 
     feature = int(match[1])
     if match[3] is not None:
         return _made(feature, int(match[3]), token)
-    # 1.8.0-internal is a build of one's own: of which update, it does not say.
-    whole = (complete or "-b" in token) and match[2] is not None and "internal" not in token
-    return _made(feature, 0 if whole else None, token)
+    # ``1.8.0`` printed by a program and ``1.8.0-b132`` are the first release; ``1.8.0-internal`` and
+    # ``1.8.0-zing_16.07`` are of some update they do not name.
+    first = match[2] == "0" and (complete if not match[4] else match[4].startswith("-b"))
+    return _made(feature, 0 if first else None, token)
 
 
 def _hotspot(major: int, minor: int, build: int) -> JdkVersion | None:
@@ -157,9 +176,10 @@ def _modern(match: re.Match[str], token: str, *, complete: bool) -> JdkVersion |
     parts = [int(part) for part in match[2].split(".")[1:]]
     if feature <= LAST_ONE_DOT:
         return _made(feature, _old_update(parts), token)
-    if len(parts) == 1 and parts[0] > 0 and feature in _HOTSPOT_JDK:
-        # ``25.504``: no JDK since 9 has had a second number other than zero.
-        return _hotspot(feature, parts[0], 1)
+    if parts and parts[0] > 0:
+        # No JDK since 9 has had a second number other than zero: ``25.504`` is HotSpot's,
+        # ``22.3.1`` GraalVM's.
+        return _hotspot(feature, parts[0], 1) if len(parts) == 1 and feature == _HOTSPOT_8 else None
     if len(parts) > 1:
         return _made(feature, parts[1], token)
     return _made(feature, 0 if complete or "+" in token else None, token)

@@ -146,6 +146,12 @@ def _message(text: str) -> Message | None:
     return None
 
 
+def log_release(log: bytes) -> str:
+    """What follows ``Linux version`` in the first line of a kernel log; ``""`` where the log has lost it."""
+    start = log.find(b"Linux version ", 0, 64 * 1024)
+    return line(log[start:]) if start >= 0 else ""
+
+
 def random_symbols(kallsyms: bytes, wanted: frozenset[str]) -> frozenset[str]:
     """Which of *wanted* are names in ``/proc/kallsyms`` (addresses may be zeroed)."""
     data = kallsyms[:MAX_SYMBOLS]

@@ -63,6 +63,7 @@ JDK8_VARIABLE_CHARACTERS = 1023
 JDK8_VARIABLE_OPTIONS = 64
 """JDK 8 and before: a longer variable is passed over without a word; of a longer list the rest is (though it is
 printed after "Picked up"). HotSpot 8 ``Arguments::parse_options_environment_variable``; seen on 8u504."""
+LAST_CLASS_PATH_UNDOES_JAR = 21
 MAX_ARGUMENTS = 20_000
 """Arguments looked at: the kernel allows millions, and a hostile process may have them."""
 VM_OPTIONS_FILE = "-XX:VMOptionsFile="
@@ -146,6 +147,11 @@ class _Reader:
     def modular(self) -> bool:
         """Whether it is 9 or later, as far as is known."""
         return self.jdk is None or self.jdk.feature > LAST_ONE_DOT
+
+    @property
+    def class_path_undoes_jar(self) -> bool:
+        """Whether ``-jar -cp x y.jar`` runs the class y.jar: so on 8, 11, 17 and 21, not on 25."""
+        return self.jdk is not None and self.jdk.feature <= LAST_CLASS_PATH_UNDOES_JAR
 
     def file(self, path: str) -> str | None:
         """The text of a file that the command names."""
@@ -252,8 +258,13 @@ def _parsed(reader: _Reader, java: str, arguments: list[_Argument]) -> Launch:
         elif text == "--source" or text.startswith("--source="):
             source = value or "?"
         else:
+            # Up to 21 a class path after -jar makes the next word a class again; 25 no longer (seen on both).
+            jar = jar and not (reader.class_path_undoes_jar and text in CLASS_PATH)
             options.extend(_option(argument, value))
     what = arguments[at].text if at < len(arguments) and not module else ""
+    if jar and what:
+        place = arguments[at].place
+        options.append(JvmOption(f"-Djava.class.path={what}", arguments[at].origin, place))
     rest = arguments[at + 1 :] if what else arguments[at:]
     program = tuple(argument.text for argument in rest)
     return Launch(

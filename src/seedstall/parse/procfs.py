@@ -198,20 +198,20 @@ class Mount(NamedTuple):
 
 
 def mounts(data: bytes, *kinds: str) -> tuple[Mount, ...]:
-    """``mountinfo``: the mounts of these file system types, of all where none is named.
+    """``mountinfo``: the mounts whose file system type starts with one of these; all of them where none is named.
 
     Lines of other types are not parsed: hosts have thousands.
 
     Raises:
         ValueError: a line of such a type is malformed.
     """
-    marks = [f" - {kind} ".encode() for kind in kinds]
+    marks = [f" - {kind}".encode() for kind in kinds]
     found = [
         _mount(line)
         for line in data.split(b"\n", MAX_LINES)
         if line and (not marks or any(mark in line for mark in marks))
     ]
-    return tuple(m for m in found if not kinds or m.kind in kinds)
+    return tuple(m for m in found if not kinds or m.kind.startswith(kinds))
 
 
 def _mount(line: bytes) -> Mount:
@@ -406,6 +406,32 @@ def elf_machine(header: bytes) -> tuple[int, int]:
     if header[5] == 2:  # noqa: PLR2004 - ELFDATA2MSB
         machine = machine[::-1]
     return int.from_bytes(machine, "little"), bits
+
+
+def cpu_machine(data: bytes) -> str:
+    """The architecture that ``/proc/cpuinfo`` is of, by the words only its own form has.
+
+    Raises:
+        ValueError: none that we know.
+    """
+    head = data[:4096]
+    for word, machine in _CPU_WORDS:
+        if word in head:
+            return machine
+    raise ValueError("not a processor we know")
+
+
+_CPU_WORDS = (
+    (b"IBM/S390", "s390x"),
+    (b"\nflags\t\t:", "x86_64"),
+    (b"CPU architecture: 8", "aarch64"),
+    (b"CPU architecture: AArch64", "aarch64"),
+    (b"CPU architecture:", "arm"),
+    (b"rv64", "riscv64"),
+    (b"POWER", "ppc64"),
+    (b"loongarch64", "loongarch64"),
+    (b"mips64", "mips64"),
+)
 
 
 def _number(text: bytes) -> int:

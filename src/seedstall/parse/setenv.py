@@ -1,8 +1,8 @@
 """One JVM option in a shell file that sets options: is it there, and the edit that puts it there once.
 
-``catalina.sh`` sources ``setenv.sh`` and then runs ``eval exec java "$JAVA_OPTS" "$CATALINA_OPTS" ...``, so the values are
-split and unquoted a second time (apache/tomcat ``bin/catalina.sh``, 7 to 11). Every edit made here is read again and
-followed through all branches before it is handed out.
+``catalina.sh`` sources ``setenv.sh`` and then runs ``eval exec java "$JAVA_OPTS" "$CATALINA_OPTS" ...``, so the values
+are split and unquoted a second time (apache/tomcat ``bin/catalina.sh``, 7 to 11). Every edit made here is read again
+and followed through all branches before it is handed out.
 """
 
 from __future__ import annotations
@@ -10,9 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from seedstall.parse import shell, shellflow
-from seedstall.parse.shell import Assignment, Block, Function, Kind, Node, Piece, Simple
-from seedstall.parse.shellflow import ANYTHING, NOTHING, UNKNOWN, Ending, Texts
+from seedstall.parse.shell.flow import ANYTHING, NOTHING, UNKNOWN, Ending, Texts, endings
+from seedstall.parse.shell.grammar import closed, parse
+from seedstall.parse.shell.scanner import line_of
+from seedstall.parse.shell.script import (
+    DECLARING,
+    Assignment,
+    Block,
+    Function,
+    Kind,
+    Node,
+    Piece,
+    Simple,
+    UnfinishedError,
+)
 
 EGD = "java.security.egd"
 TARGET = "CATALINA_OPTS"
@@ -20,13 +31,19 @@ TARGET = "CATALINA_OPTS"
 ORDER = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", TARGET, "_JAVA_OPTIONS")
 """Where options for the JVM stand, weakest first: the last setting of a property wins (facts: jdk, 1.2)."""
 COMMENT = "# SecureRandom: seed from a device that does not block (written by seedstall)"
+SLIPS = 2
+"""Slips of the pen in a name that is still taken for the property's."""
 MAX_KEPT = 8
 """Settings tried as the one to keep."""
 
-_PLAIN_VALUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._~%+=,@-")
+_PLAIN_VALUE = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._~%+=,@-"
+)
 _POSITIONAL = frozenset(("@", "*", *"123456789"))
 _BLANKS = " \t\n"
-_MISTAKEN = frozenset(("securerandom.source", "java.securerandom.source", "java.security.securerandom.source"))
+_MISTAKEN = frozenset(
+    ("securerandom.source", "java.securerandom.source", "java.security.securerandom.source")
+)
 """Security properties that people set as system properties: without effect."""
 
 
@@ -38,8 +55,8 @@ class NoPlaceError(ValueError):
 class ShellEdit:
     """What became of a file. ``content`` equals what was read where it was right already.
 
-    ``replaced`` names the settings that went, as ``(line, option)`` of the old file; ``line`` is where the option stands
-    in the new one. ``notes`` are whole clauses for people.
+    ``replaced`` names the settings that went, as ``(line, option)`` of the old file; ``line`` is where the option
+    stands in the new one. ``notes`` are whole clauses for people.
     """
 
     content: bytes
@@ -90,7 +107,7 @@ def set_egd(data: bytes, value: str, *, target: str = TARGET) -> ShellEdit:
     text = data.decode("utf-8", "surrogateescape")
     try:
         return _Editor(text, value, target).edit()
-    except (shell.UnfinishedError, NoPlaceError):
+    except (UnfinishedError, NoPlaceError):
         raise
     except ValueError as error:
         return _unfollowed(text, value, target, error)
@@ -102,14 +119,14 @@ def _encode(text: str) -> bytes:
 
 def _unfollowed(text: str, value: str, target: str, error: ValueError) -> ShellEdit:
     """For a file whose grammar is not understood: a last line wins, if the text's quotes are all closed."""
-    if not shell.closed(text):
+    if not closed(text):
         raise error
     line = assignment(value, target=target)
     if any(row.strip() == line for row in text.split("\n")[-2:]):
         return ShellEdit(_encode(text), text.count("\n") or 1)
     grown, offset = _appended(text, line)
     doubt = f"the file is not fully understood ({error}): the option was added at its end, where it wins"
-    return ShellEdit(_encode(grown), shell.line_of(grown, offset), notes=(doubt,))
+    return ShellEdit(_encode(grown), line_of(grown, offset), notes=(doubt,))
 
 
 # Options inside a value
@@ -181,10 +198,11 @@ def essence(text: str) -> str:
 
 
 def near_miss(name: str, value: str) -> bool:
-    """Whether ``-Dname=value`` was meant to be ``java.security.egd``: ``java.security.edg``, ``securerandom.source``."""
+    """Whether ``-Dname=value`` was meant to set the property: ``java.security.edg``, ``securerandom.source``."""
     if name == EGD or "random" not in value:
         return False
-    return name.lower() in _MISTAKEN or (abs(len(name) - len(EGD)) <= 2 and _distance(name.lower(), EGD) <= 2)  # noqa: PLR2004 - two slips
+    close = abs(len(name) - len(EGD)) <= SLIPS and _distance(name.lower(), EGD) <= SLIPS
+    return close or name.lower() in _MISTAKEN
 
 
 def _distance(one: str, other: str) -> int:
@@ -249,11 +267,11 @@ def _values(nodes: tuple[Node, ...]) -> Iterator[_Value]:
                 yield from _nested(_Value(node.variable, word.pieces))
         if not isinstance(node, Simple):
             continue
-        for found in node.assignments:
-            yield from _nested(_Value(found.name, found.value))
+        for given in node.assignments:
+            yield from _nested(_Value(given.name, given.value))
         command = node.words[0].plain if node.words else None
         for word in node.words:
-            found = word.assignment() if command in shell.DECLARING else None
+            found = word.assignment() if command in DECLARING else None
             if found is not None:
                 yield from _nested(_Value(found.name, found.value))
             else:
@@ -365,7 +383,7 @@ class _Editor:
         self.text = text
         self.value = value
         self.target = target
-        self.nodes = shell.parse(text)
+        self.nodes = parse(text)
         self.found = _occurrences(self.nodes)
         self.line = assignment(value, target=target, nounset=_nounset(self.nodes))
 
@@ -374,7 +392,7 @@ class _Editor:
             return ShellEdit(_encode(self.text), self.place(self.text))
         second: tuple[str, tuple[str, ...]] | None = None
         for candidate, notes in self.candidates():
-            ends = self.ends(shell.parse(candidate))
+            ends = self.ends(parse(candidate))
             if self.exact(ends):
                 return self.result(candidate, notes)
             if second is None and self.wins(ends):
@@ -387,36 +405,46 @@ class _Editor:
 
     def result(self, text: str, notes: tuple[str, ...]) -> ShellEdit:
         replaced = tuple(
-            (shell.line_of(self.text, o.pieces[0].start), self.written(o)) for o in self.found
+            (line_of(self.text, o.pieces[0].start), self.written(o)) for o in self.found
         )
         if self.hidden():
-            notes = (*notes, "a setting inside a command substitution stays; the new one comes later and wins")
+            notes = (
+                *notes,
+                "a setting inside a command substitution stays; the new one comes later and wins",
+            )
         if _crlf(self.text):
-            notes = (*notes, "the file has CRLF line ends, which a shell takes for part of each value")
+            notes = (
+                *notes,
+                "the file has CRLF line ends, which a shell takes for part of each value",
+            )
         return ShellEdit(_encode(text), self.place(text), replaced, notes)
 
     def written(self, occurrence: _Occurrence) -> str:
         """The option as it stands in the file."""
-        return self.text[occurrence.pieces[0].start : occurrence.pieces[-1].end].rstrip("\r")
+        pieces = [p for p in occurrence.pieces if p.text != "\r"]
+        return self.text[pieces[0].start : pieces[-1].end]
 
     def hidden(self) -> bool:
         """Whether a command's output that gets into the options seems to set the property."""
         values = list(_values(self.nodes))
         reached = _reaching(values, ORDER)
         return any(
-            p.kind is Kind.OPAQUE and EGD in p.text for v in values if v.name in reached for p in v.pieces
+            p.kind is Kind.OPAQUE and EGD in p.text
+            for v in values
+            if v.name in reached
+            for p in v.pieces
         )
 
     def place(self, text: str) -> int:
         """The line of the last place where the value stands."""
         at = text.rfind(f"-D{EGD}={self.value}")
-        return shell.line_of(text, at) if at >= 0 else shell.line_of(text, max(0, text.rfind(EGD)))
+        return line_of(text, at) if at >= 0 else line_of(text, max(0, text.rfind(EGD)))
 
     # Following
 
     def ends(self, nodes: tuple[Node, ...]) -> tuple[Ending, ...]:
-        given: dict[str, Texts] = {name: ANYTHING | NOTHING for name in ORDER}
-        return shellflow.endings(nodes, given, essence)
+        given: dict[str, Texts] = dict.fromkeys(ORDER, ANYTHING | NOTHING)
+        return endings(nodes, given, essence)
 
     def wins(self, ends: tuple[Ending, ...]) -> bool:
         """Whether the JVM takes the value on every way."""
@@ -461,7 +489,7 @@ class _Editor:
         if not set(self.value) <= _PLAIN_VALUE:
             return
         option = f" -D{EGD}={self.value}"
-        values = [v for v in _values(shell.parse(text)) if v.name == self.target and v.pieces]
+        values = [v for v in _values(parse(text)) if v.name == self.target and v.pieces]
         for value in values[: -MAX_KEPT - 1 : -1]:
             last = value.pieces[-1]
             inserted = option if last.run else f'"{option}"'
@@ -470,7 +498,7 @@ class _Editor:
     def early(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The line before the place where the script may end early; and there and at the end."""
         grown = _appended(text, self.line)[0]
-        starts = [e.start for e in self.ends(shell.parse(grown)) if e.start is not None]
+        starts = [e.start for e in self.ends(parse(grown)) if e.start is not None]
         if not starts:
             return
         at = min(starts)
@@ -478,7 +506,8 @@ class _Editor:
         at = begin if not text[begin:at].strip() else at
         end = "\r\n" if _crlf(text) else "\n"
         inserted = text[:at] + COMMENT + end + _ended(self.line, end) + text[at:]
-        note = f"the script may end (or fix {self.target}) at line {shell.line_of(text, min(starts))}: the option is set before it"
+        where = f"line {line_of(text, min(starts))}"
+        note = f"{where} may end the script or fix {self.target}: the option is set before it"
         yield inserted, (note,)
         yield _appended(inserted, self.line)[0], (f"{note}, and again at the end",)
 
@@ -518,7 +547,7 @@ class _Editor:
 
     def without(self) -> list[_Change]:
         """The changes that take every setting away, and lines that then do nothing."""
-        changes = [c for o in self.found for c in self.removed(o)]
+        changes: list[_Change] = [c for o in self.found for c in self.removed(o)]
         gone = {id(p) for o in self.found for p in (*o.pieces, *o.blanks)}
         for node in self.nodes:
             if isinstance(node, Simple) and len(node.assignments) == 1 and not node.words:
@@ -542,7 +571,9 @@ class _Editor:
         begin = self.text.rfind("\n", 0, found.start) + 1
         end = self.text.find("\n", found.end)
         end = len(self.text) if end < 0 else end + 1
-        alone = not self.text[begin : found.start].strip() and not self.text[found.end : end].strip()
+        alone = (
+            not self.text[begin : found.start].strip() and not self.text[found.end : end].strip()
+        )
         return (begin, end) if alone else None
 
 
@@ -551,6 +582,8 @@ def _nounset(nodes: tuple[Node, ...]) -> bool:
     for node in _walk(nodes):
         if isinstance(node, Simple) and node.words and node.words[0].plain == "set":
             words = [w.plain or "" for w in node.words[1:]]
-            if "nounset" in words or any(w.startswith("-") and w != "--" and "u" in w for w in words):
+            if "nounset" in words or any(
+                w.startswith("-") and w != "--" and "u" in w for w in words
+            ):
                 return True
     return False

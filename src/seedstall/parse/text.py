@@ -50,6 +50,11 @@ class Lines:
         self._offset = offset
         return self.number(self._index)
 
+    def skip(self, offset: int, feeds: int) -> None:
+        """Go on from *offset*, which the caller knows to be *feeds* lines further down."""
+        self._offset = offset
+        self._index += feeds
+
     def below(self, steps: int) -> int:
         """The original's line number *steps* lines below the offset asked last."""
         return self.number(self._index + steps)
@@ -68,6 +73,8 @@ def plain(given: Input) -> Text:
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
     text = Text(_line_feeds(_one_encoding(data)))
     sample = _sample(text.data)
+    if _blank_lines().search(sample):
+        text = Text(_blank_lines().sub(b"\n", text.data))
     if _is_markup(sample):
         text = resplit(text, _split_markup)
     if _is_escaped(sample):
@@ -141,6 +148,11 @@ def _line_feeds(data: bytes) -> bytes:
     return data.replace(b"\r", b"\n") if data.count(b"\r") > data.count(b"\n") else data
 
 
+@cache
+def _blank_lines() -> re.Pattern[bytes]:
+    return re.compile(rb"\n[ \t]++(?=\n)")
+
+
 def _sample(data: bytes) -> bytes:
     """The start of *data* and the surroundings of its first thread: all of it, mostly."""
     if len(data) <= 4 * _SAMPLE:
@@ -150,7 +162,7 @@ def _sample(data: bytes) -> bytes:
 
 
 def _is_markup(sample: bytes) -> bool:
-    signs = (b"&lt;", b"&gt;", b"&quot;", b"&nbsp;", b"&#", b"<br", b"</p>", b"</td>", b"</span>")
+    signs = (b"&lt;", b"&gt;", b"&quot;", b"&nbsp;", b"&#", b"&amp;", b"<br", b"</p>", b"</td>")
     return any(sign in sample for sign in signs)
 
 
@@ -203,7 +215,9 @@ def _split_escaped(line: bytes) -> list[bytes]:
     if b"\\" not in line:
         return [line]
     pieces = _escape_pattern().sub(_escape, line).split(b"\n")
-    if len(pieces) > 1 and not pieces[-1].strip():
+    # What follows the last one is the rest of a JSON object: '","stream":"stdout","time":"..."}'.
+    last = pieces[-1].strip()
+    if len(pieces) > 1 and (not last or (last[:1] == b'"' and last[-1:] == b"}")):
         pieces.pop()
     return pieces
 

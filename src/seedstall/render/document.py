@@ -52,9 +52,7 @@ def document(report: Report, *, redacted: bool = True) -> Document:
             for o in report.outcomes
             if isinstance(o, Crashed)
         ],
-        "actions": [
-            {"what": a.what, "pid": a.pid, "pause_ms": a.pause_ms} for a in report.actions
-        ],
+        "actions": [{"what": a.what, "pid": a.pid, "pause_ms": a.pause_ms} for a in report.actions],
         "facts": {k: _hidden(v, redacted=redacted) for k, v in report.facts.items()},
     }
 

@@ -10,9 +10,7 @@ from seedstall.model.report import Failure, Report
 from seedstall.render.document import SCHEMA, document
 
 
-def render(
-    told: Sequence[Report | Failure], *, many: bool = False, redacted: bool = True
-) -> str:
+def render(told: Sequence[Report | Failure], *, many: bool = False, redacted: bool = True) -> str:
     """One report as the contract's object; several (or *many*) under ``cases``."""
     documents = [_one(r, redacted=redacted) for r in told]
     whole = {"schema": SCHEMA, "cases": documents} if many or len(told) != 1 else documents[0]

@@ -119,7 +119,10 @@ def command(fix: Fix, target: str) -> str:
 def _quoted(target: str) -> str:
     """*target* as a shell word (a bare word where it can be)."""
     parts = target.split(" ")
-    if all(p.replace("-", "").replace("_", "").replace(".", "").replace("/", "").isalnum() for p in parts):
+    if all(
+        p.replace("-", "").replace("_", "").replace(".", "").replace("/", "").isalnum()
+        for p in parts
+    ):
         return target
     import shlex  # noqa: PLC0415
 

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from seedstall.model.finding import Evidence
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
 from seedstall.model.redact import visible
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
 from seedstall.model.tasks import FileKind, KernelTask
 from seedstall.model.waits import SeedWait
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known beside the wait itself; each may be missing."""
+
+    kernel: KernelRandom | None = None
+    source: SeedSource | None = None
+    jdk: JdkVersion | None = None
+    product: Product | None = None
+    pid: int | None = None
+
 
 SHOWN_FRAMES = 12
 MINUTE_MS = 60_000
@@ -127,7 +142,9 @@ def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterato
     if task.wchan is not None:
         yield Evidence(origin=f"{where}/wchan", excerpt=visible(task.wchan))
     if wait.since_ms is not None:
-        yield Evidence(origin=wait.since_from, excerpt=f"{duration(wait.since_ms)} ago at the least")
+        yield Evidence(
+            origin=wait.since_from, excerpt=f"{duration(wait.since_ms)} ago at the least"
+        )
 
 
 def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
@@ -155,3 +172,19 @@ def _frames(wait: SeedWait) -> Iterator[str]:
     if at >= SHOWN_FRAMES and at < len(frames):
         yield f"  ... {at - SHOWN_FRAMES} more"
         yield f"  at {visible(frames[at].name)[:160]}"
+
+
+def kernel_evidence(around: Surroundings) -> Iterator[Evidence]:
+    """What the kernel's own files or its release say."""
+    if around.kernel is not None:
+        release = f"{around.kernel.release}: " if around.kernel.release else ""
+        yield Evidence(origin="kernel", excerpt=f"{release}{around.kernel.reason}")
+
+
+def source_evidence(around: Surroundings) -> Iterator[Evidence]:
+    """The effective seed source, with the place that set it."""
+    if around.source is not None:
+        assumed = " (assumed: the shipped default)" if around.source.assumed else ""
+        yield Evidence(
+            origin=around.source.place, excerpt=f"seed source {around.source.value!r}{assumed}"
+        )

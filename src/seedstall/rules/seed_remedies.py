@@ -6,15 +6,16 @@ from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Disposition, Fix, When
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.kernel import BlockingModel, KernelRandom
+from seedstall.model.kernel import BlockingModel
 from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
+from seedstall.rules.seed_account import Surroundings
 
 JDK8 = 8
 EGD_SURFACES = frozenset(("tomcat-setenv", "jarsigner", "java-opts"))
 NONBLOCKING = "NativePRNGNonBlocking:SUN"
 
 
-def egd_cannot_help(stack: SeedStack | None, jdk: JdkVersion | None) -> str:
+def egd_cannot_help(stack: SeedStack | None) -> str:
     """Why no value of ``java.security.egd`` cures this wait; ``""`` where one does.
 
     getInstanceStrong and NativePRNGBlocking ignore it on every JDK; on 6 and 7 an explicit NativePRNG's
@@ -34,22 +35,22 @@ def egd_cannot_help(stack: SeedStack | None, jdk: JdkVersion | None) -> str:
 
 def remedies(
     stack: SeedStack | None,
-    jdk: JdkVersion | None,
+    around: Surroundings,
     product: Product | None,
-    kernel: KernelRandom | None,
     *,
     device_replaced: bool = False,
 ) -> tuple[Fix, ...]:
     """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
     fixes: list[Fix] = []
+    kernel = around.kernel
     if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL and not device_replaced:
         fixes.append(feeder())
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)
-    if egd_cannot_help(stack, jdk):
+    if egd_cannot_help(stack):
         fixes.append(strong())
     else:
-        fixes.extend(egd_fixes(stack, jdk, product))
+        fixes.extend(egd_fixes(stack, around.jdk, product))
     return tuple(fixes)
 
 

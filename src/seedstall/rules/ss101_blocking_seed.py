@@ -11,21 +11,16 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
 from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
-from seedstall.model.log import Observation, SeedingLine, ServerLog
+from seedstall.model.log import ServerLog
 from seedstall.model.rule import rule
 from seedstall.model.seeding import Device, SeedRole, SeedSource
 from seedstall.model.tasks import FileKind, KernelTask
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
+from seedstall.rules import seed_log
 from seedstall.rules import seed_remedies as remedies
-
-HARMLESS_MS = 1000
-"""Tomcat prints its line above 100 ms; up to a second it is harmless."""
-THREADED_SHA1_MS = range(4_900, 5_900)
-THREADED_DRBG_MS = range(7_900, 9_100)
-"""What the threaded seeder costs (measured 5.0-5.8 s and 8.0-8.7 s): such a line may be either."""
-SLOW_DD_MS = 1000
+from seedstall.rules.seed_account import Surroundings
 
 
 @rule("SS101", "blocking-seed")
@@ -40,9 +35,9 @@ def blocking_seed(
     """A thread waits for random bytes from a device that blocks.
 
     ## What it detects
-    A thread inside ``read(2)`` of ``/dev/random`` (or ``getrandom``), seen through ``/proc/PID/task/TID/syscall`` and
-    ``fd/``, the kernel's wait channel, or a Java stack caught in the seed read: SHA1PRNG and DRBG
-    seeding, ``NativePRNG.generateSeed``, ``NativePRNGBlocking`` and ``getInstanceStrong``. Also a server log that says that
+    A thread inside ``read(2)`` of ``/dev/random`` (or ``getrandom``), seen through ``/proc/PID/task/TID/syscall``
+    and ``fd/``, the kernel's wait channel, or a Java stack caught in the seed read: SHA1PRNG and DRBG seeding,
+    ``NativePRNG.generateSeed``, ``NativePRNGBlocking`` and ``getInstanceStrong``. Also a server log that says that
     creating a ``SecureRandom`` took longer than a second, and a measured read of the device that took that long.
     An open descriptor on ``/dev/random`` proves nothing: every JVM that loaded the SUN provider has some.
 
@@ -52,20 +47,20 @@ def blocking_seed(
     and every start pays again.
 
     ## Fix
-    JDK 8 and later: ``-Djava.security.egd=file:/dev/urandom``. JDK 6 and 7: ``file:/dev/./urandom``, since they compare
-    ``file:/dev/urandom`` literally and then read ``/dev/random`` all the same (JDK-6202721). ``getInstanceStrong`` ignores
-    the property: set ``securerandom.strongAlgorithms``. On a kernel with a blocking pool an entropy daemon, virtio-rng or a
-    newer kernel removes the wait for every program.
+    JDK 8 and later: ``-Djava.security.egd=file:/dev/urandom``. JDK 6 and 7: ``file:/dev/./urandom``, since they
+    compare ``file:/dev/urandom`` literally and then read ``/dev/random`` all the same (JDK-6202721).
+    ``getInstanceStrong`` ignores the property: set ``securerandom.strongAlgorithms``. On a kernel with a blocking
+    pool an entropy daemon, virtio-rng or a newer kernel removes the wait for every program.
     """
     readers = [w for w in seeds.waits if w.role is SeedRole.READING]
+    around = Surroundings(kernel, source, jdk, product, process.pid if process else None)
     caught = [w for w in readers if _blocks(w, kernel)]
     stuck = [w for w in caught if not _went_on(w, seeds.log)]
     if stuck:
-        yield _stalled(stuck, seeds, kernel, source, jdk, product, process)
-    else:
-        yield from _from_log(seeds, kernel, source, jdk, product, caught)
-    if not stuck:
-        yield from _from_measurements(seeds)
+        yield _stalled(stuck, seeds, around)
+        return
+    yield from seed_log.from_log(seeds, around, caught)
+    yield from seed_log.from_measurements(seeds)
 
 
 def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
@@ -107,54 +102,40 @@ def _replaced(task: KernelTask | None) -> bool:
     )
 
 
-def _confidence(wait: SeedWait, seeds: SeedEvidence, kernel: KernelRandom | None) -> Confidence:
+def _confidence(wait: SeedWait, seeds: SeedEvidence, around: Surroundings) -> Confidence:
     """Confirmed needs the wait seen in the kernel, or the stack with a second witness."""
+    kernel = around.kernel
+    measured = seeds.observations.items if seeds.observations is not None else ()
     if wait.task is not None and wait.in_random_read:
         return Confidence.CONFIRMED
     if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL:
         return Confidence.CONFIRMED
-    if wait.dumps_seen > 1 or _slow_lines(seeds.log):
-        return Confidence.CONFIRMED
-    if any(_dry(o) for o in (seeds.observations.items if seeds.observations else ())):
+    if wait.dumps_seen > 1 or seed_log.slow_lines(seeds.log) or any(map(seed_log.is_dry, measured)):
         return Confidence.CONFIRMED
     if kernel is not None and kernel.can_block is False:
         return Confidence.POSSIBLE
     return Confidence.LIKELY
 
 
-def _stalled(
-    waits: list[SeedWait],
-    seeds: SeedEvidence,
-    kernel: KernelRandom | None,
-    source: SeedSource | None,
-    jdk: JdkVersion | None,
-    product: Product | None,
-    process: JvmProcess | None,
-) -> Finding:
+def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -> Finding:
     # The one with both a stack and a kernel thread tells most; then the one that has waited longest.
     wait = max(waits, key=lambda w: (w.stack is not None, w.task is not None, w.since_ms or 0))
-    pid = process.pid if process is not None else None
-    queue = f"; {len(seeds.queued)} more queue behind it" if seeds.queued else ""
     others = f"; {len(waits) - 1} more wait likewise" if len(waits) > 1 else ""
+    queue = f"; {len(seeds.queued)} more queue behind it" if seeds.queued else ""
+    replaced = _replaced(wait.task)
     return Finding(
         message=f"{account.name_of(wait)} waiting for random bytes{account.purpose(wait.stack)}",
-        sentence=_sentence(wait, kernel, source, jdk) + others + queue,
+        sentence=_sentence(wait, around) + others + queue,
         cause=Cause.BLOCKING_SEED,
         status=Status.STALLED,
         severity=Severity.ERROR,
-        confidence=_confidence(wait, seeds, kernel),
-        evidence=tuple(_evidence(waits, seeds, kernel, source, pid)),
-        fixes=remedies.remedies(
-            wait.stack, jdk, product, kernel, device_replaced=_replaced(wait.task)
-        ),
-        notes=tuple(_notes(wait, kernel, jdk)),
-        explains=(
-            Cause.PRNG_CONTENTION,
-            Cause.FEEDER_DOWN,
-            Cause.INEFFECTIVE_FIX,
-        ),
-        cost_ms=_cost(seeds.log),
-        startup_ms=_startup(seeds.log),
+        confidence=_confidence(wait, seeds, around),
+        evidence=tuple(_evidence(waits, seeds, around)),
+        fixes=remedies.remedies(wait.stack, around, around.product, device_replaced=replaced),
+        notes=tuple(_notes(wait, around)),
+        explains=(Cause.PRNG_CONTENTION, Cause.FEEDER_DOWN, Cause.INEFFECTIVE_FIX),
+        cost_ms=seed_log.cost_ms(seeds.log),
+        startup_ms=seed_log.startup_ms(seeds.log),
         since_ms=wait.since_ms,
         progress=_progress(wait),
     )
@@ -169,16 +150,16 @@ def _progress(wait: SeedWait) -> Progress | None:
     return None
 
 
-def _sentence(
-    wait: SeedWait, kernel: KernelRandom | None, source: SeedSource | None, jdk: JdkVersion | None
-) -> str:
-    expected = expected_device(wait.stack, jdk, source) if wait.stack else Device.UNKNOWN
-    clauses = [
-        f"{account.name_of(wait)} {account.since(wait)} {account.place_of(wait, expected, source)}"
-        f"{account.purpose(wait.stack)}",
-        account.device_clause(wait.task) or _kernel_clause(wait, expected, kernel),
-    ]
-    return "; ".join(c for c in clauses if c)
+def _sentence(wait: SeedWait, around: Surroundings) -> str:
+    expected = Device.UNKNOWN
+    if wait.stack is not None:
+        value = around.source.value if around.source is not None else None
+        expected = expected_device(wait.stack, around.jdk, value)
+    where = account.place_of(wait, expected, around.source)
+    why = account.device_clause(wait.task) or _kernel_clause(wait, expected, around.kernel)
+    return (
+        f"{account.name_of(wait)} {account.since(wait)} {where}{account.purpose(wait.stack)}; {why}"
+    )
 
 
 def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None) -> str:
@@ -193,193 +174,36 @@ def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None
     return account.kernel_clause(kernel)
 
 
-def _notes(
-    wait: SeedWait, kernel: KernelRandom | None, jdk: JdkVersion | None
-) -> Iterator[str]:
-    reason = remedies.egd_cannot_help(wait.stack, jdk)
+def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
+    reason = remedies.egd_cannot_help(wait.stack)
     if reason:
         yield reason
-    elif remedies.unfixable_by_property(wait.stack, jdk):
+    elif remedies.unfixable_by_property(wait.stack, around.jdk):
         yield (
             "on JDK 6 and 7 an explicit NativePRNG reads /dev/random in generateSeed whatever the property says:"
             " the flag helps only where the program takes the default generator; else feed the pool"
         )
     else:
-        yield right_egd(jdk).why
-    if jdk is None:
+        yield right_egd(around.jdk).why
+    if around.jdk is None:
         yield "which JDK it is does not stand in the evidence: say --jdk VERSION for the value that fits it best"
-    if kernel is None or kernel.model is BlockingModel.UNKNOWN:
-        yield "the kernel does not stand in the evidence: say --kernel \"$(uname -r)\" of that host"
+    if around.kernel is None or around.kernel.model is BlockingModel.UNKNOWN:
+        yield 'the kernel does not stand in the evidence: say --kernel "$(uname -r)" of that host'
     if _replaced(wait.task):
-        yield "an entropy daemon cannot feed this: give the JVM the kernel's own /dev/random (mknod c 1 8, or the mount)"
+        yield (
+            "an entropy daemon cannot feed this: give the JVM the kernel's own /dev/random (character device 1:8)"
+        )
 
 
 def _evidence(
-    waits: list[SeedWait],
-    seeds: SeedEvidence,
-    kernel: KernelRandom | None,
-    source: SeedSource | None,
-    pid: int | None,
+    waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings
 ) -> Iterator[Evidence]:
     for wait in waits[:3]:
-        yield from account.evidence_of(wait, pid)
+        yield from account.evidence_of(wait, around.pid)
     if seeds.queued:
         names = ", ".join(account.name_of(w) for w in seeds.queued[:8])
         yield Evidence(origin="thread dump", excerpt=f"queued behind it: {names}")
-    if kernel is not None:
-        release = f"{kernel.release}: " if kernel.release else ""
-        yield Evidence(origin="kernel", excerpt=f"{release}{kernel.reason}")
-    if source is not None:
-        assumed = " (assumed: the shipped default)" if source.assumed else ""
-        yield Evidence(origin=source.place, excerpt=f"seed source {source.value!r}{assumed}")
-    for line in _slow_lines(seeds.log):
+    yield from account.kernel_evidence(around)
+    yield from account.source_evidence(around)
+    for line in seed_log.slow_lines(seeds.log):
         yield Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt)
-
-
-def _slow_lines(log: ServerLog | None) -> list[SeedingLine]:
-    return [line for line in log.seeding if line.took_ms > HARMLESS_MS] if log is not None else []
-
-
-def _cost(log: ServerLog | None) -> int | None:
-    """The longest seeding line: concurrent ones overlap, so the maximum counts and not the sum."""
-    return max((line.took_ms for line in log.seeding), default=None) if log is not None else None
-
-
-def _startup(log: ServerLog | None) -> int | None:
-    return log.starts[-1].took_ms if log is not None and log.starts else None
-
-
-def _from_log(
-    seeds: SeedEvidence,
-    kernel: KernelRandom | None,
-    source: SeedSource | None,
-    jdk: JdkVersion | None,
-    product: Product | None,
-    caught: list[SeedWait],
-) -> Iterator[Finding]:
-    log = seeds.log
-    if log is None or not log.seeding:
-        return
-    line = max(log.seeding, key=lambda entry: entry.took_ms)
-    if _is_threaded(seeds, source):
-        return
-    either = line.took_ms in THREADED_SHA1_MS or line.took_ms in THREADED_DRBG_MS
-    start = next((s for s in log.starts if s.line > line.line or s.origin != line.origin), None)
-    harmless = line.took_ms <= HARMLESS_MS
-    evidence = [Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt)]
-    if start is not None:
-        evidence.append(Evidence(origin=f"{start.origin}:{start.line}", excerpt=start.excerpt))
-    for wait in caught[:1]:
-        evidence.extend(account.evidence_of(wait, None))
-    if kernel is not None:
-        evidence.append(Evidence(origin="kernel", excerpt=f"{kernel.release}: {kernel.reason}"))
-    either = either and not caught
-    yield Finding(
-        message=f"a SecureRandom seeded in {account.duration(line.took_ms)}",
-        sentence=_log_sentence(line, start.took_ms if start else None, either=either),
-        cause=Cause.NONE if harmless else Cause.BLOCKING_SEED,
-        status=Status.CLEAR if harmless else Status.SLOW,
-        severity=Severity.NOTE if harmless else Severity.WARNING,
-        confidence=_log_confidence(kernel, caught, either=either and not harmless),
-        evidence=tuple(evidence),
-        fixes=()
-        if harmless
-        else remedies.remedies(
-            caught[0].stack if caught else None, jdk, product or _tomcat(log), kernel
-        ),
-        notes=tuple(_log_notes(jdk, kernel, either=either, harmless=harmless)),
-        cost_ms=line.took_ms,
-        startup_ms=start.took_ms if start else None,
-    )
-
-
-def _tomcat(log: ServerLog) -> Product | None:
-    if log.product.lower() != "tomcat":
-        return None
-    return Product(key="tomcat", title="Apache Tomcat", surfaces=("tomcat-setenv", "java-opts"))
-
-
-def _is_threaded(seeds: SeedEvidence, source: SeedSource | None) -> bool:
-    """Whether SS102 speaks of this line: a dump shows the threaded seeder, or the seed URL is known broken."""
-    if any(w.role is SeedRole.THREADED for w in seeds.waits):
-        return True
-    return source is not None and ":" not in source.value
-
-
-def _log_confidence(
-    kernel: KernelRandom | None, caught: list[SeedWait], *, either: bool
-) -> Confidence:
-    if caught or (kernel is not None and kernel.can_block):
-        return Confidence.CONFIRMED
-    if either or (kernel is not None and kernel.can_block is False):
-        return Confidence.POSSIBLE
-    return Confidence.LIKELY
-
-
-def _log_sentence(line: SeedingLine, start_ms: int | None, *, either: bool) -> str:
-    algorithm = line.algorithm or "its generator"
-    what = f"seeding {algorithm} for Tomcat session ids took {account.duration(line.took_ms)}"
-    if start_ms:
-        share = min(1.0, line.took_ms / start_ms)
-        what += f" of a start of {account.duration(start_ms)} ({share:.0%})"
-    if line.took_ms <= HARMLESS_MS:
-        return what + ": harmless"
-    if either:
-        return what + ": a dripping /dev/random, or the threaded seeder after a bad seed URL"
-    return what
-
-
-def _log_notes(
-    jdk: JdkVersion | None, kernel: KernelRandom | None, *, either: bool, harmless: bool
-) -> Iterator[str]:
-    if harmless:
-        return
-    if either:
-        yield (
-            "which of the two it is, a thread dump during the start, the egd value (--egd) or the device decides:"
-            " the threaded seeder always takes about 5.0-5.8 s (SHA1PRNG) or 8.0-8.7 s (DRBG)"
-        )
-    if kernel is None:
-        yield "the kernel does not stand in the evidence: say --kernel \"$(uname -r)\" of that host"
-    elif kernel.can_block is False:
-        yield (
-            "on this kernel /dev/random does not block after boot: look for a replaced device, an early boot, or a bad"
-            " seed URL before you blame entropy"
-        )
-    yield right_egd(jdk).why
-
-
-def _dry(observation: Observation) -> bool:
-    """A read of the device itself that took longer than a second."""
-    return observation.kind == "dd-random" and (observation.ms or 0) > SLOW_DD_MS
-
-
-def _from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
-    """A ``dd`` of the device that stood still: the device blocks, whoever reads it."""
-    items = seeds.observations.items if seeds.observations is not None else ()
-    slow = [o for o in items if _dry(o)]
-    if not slow or _slow_lines(seeds.log):
-        return
-    worst = max(slow, key=lambda o: o.ms or 0)
-    counts = [o for o in items if o.kind == "entropy-avail"]
-    bits = f", entropy_avail {counts[0].value}" if counts and counts[0].value is not None else ""
-    yield Finding(
-        message="a dry /dev/random",
-        sentence=(
-            f"/dev/random is dry: {worst.value} bytes took {account.duration(worst.ms or 0)}{bits};"
-            " a Java program that seeds from it waits as long"
-        ),
-        cause=Cause.BLOCKING_SEED,
-        status=Status.SLOW,
-        severity=Severity.WARNING,
-        confidence=Confidence.LIKELY,
-        evidence=tuple(
-            Evidence(origin=f"{o.origin}:{o.line}", excerpt=o.excerpt) for o in (*slow, *counts[:2])
-        ),
-        fixes=(*remedies.egd_fixes(None, None, None), remedies.feeder()),
-        notes=(
-            "no thread or log of the Java program stands here: a thread dump or its log would confirm it",
-            right_egd(None).why,
-        ),
-        cost_ms=None,
-    )

@@ -29,8 +29,8 @@ def threaded_seed(
     """The JDK fell back to its threaded seeder, which needs no device and about 250 ms a byte.
 
     ## What it detects
-    A thread that waits in ``SeedGenerator$ThreadedSeedGenerator.getSeedByte``, or a slow seeding line of a JVM whose seed URL
-    cannot be opened: no ``file:`` before the path, a file that is not there, a missing device node, a missing
+    A thread that waits in ``SeedGenerator$ThreadedSeedGenerator.getSeedByte``, or a slow seeding line of a JVM
+    whose seed URL cannot be opened: no ``file:`` before the path, a file that is not there, a missing device node, a missing
     ``conf/security/java.security``.
 
     ## Why it matters

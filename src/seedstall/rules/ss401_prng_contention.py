@@ -49,14 +49,18 @@ def prng_contention(seeds: SeedEvidence) -> Iterator[Finding]:
             severity=Severity.NOTE,
             confidence=Confidence.POSSIBLE,
             evidence=(Evidence(origin=f"{told.origin}:{told.line}", excerpt=told.excerpt),),
-            notes=("a thread dump taken while it is slow would show the queue and the lock's owner",),
+            notes=(
+                "a thread dump taken while it is slow would show the queue and the lock's owner",
+            ),
         )
 
 
 def _queue(seeds: SeedEvidence) -> Finding:
     engine = account.engine(stack) if (stack := seeds.queued[0].stack) else "a generator"
     owners = [w for w in (*seeds.waits, *seeds.working) if w.role is not SeedRole.QUEUED]
-    owner = f"; {account.name_of(owners[0])} is at work in it" if owners else "; its owner is not shown"
+    owner = (
+        f"; {account.name_of(owners[0])} is at work in it" if owners else "; its owner is not shown"
+    )
     many = len(seeds.queued) >= QUEUE_THAT_COUNTS
     return Finding(
         message=f"{len(seeds.queued)} threads queueing for {engine}",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import procfs
@@ -46,15 +47,17 @@ class HostSource:
         self._fds: list[int] = []
         self._absence: OSError | None = None
         self.process_fd = -1
-        """Of ``/proc/PID``, open for reading: the kernel takes it for a pidfd too (5.1). -1 where it could not be had."""
+        """Of ``/proc/PID``, open for reading; the kernel takes it for a pidfd too (5.1). -1 where not to be had."""
         if pid is not None:
             try:
-                self.process_fd = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self.process_fd = os.open(
+                    f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+                )
                 self._fds.append(self.process_fd)
             except OSError as error:
                 self._absence = error
 
-    def __enter__(self) -> HostSource:
+    def __enter__(self) -> Self:
         """Use it in a ``with``."""
         return self
 
@@ -141,7 +144,9 @@ class HostSource:
             return f"kernel.yama.ptrace_scope is {self._yama}: needs CAP_SYS_PTRACE (root)"
         if self._yama == "3":
             return "kernel.yama.ptrace_scope is 3: nobody may"
-        return "needs CAP_SYS_PTRACE: the process is not dumpable, or holds capabilities that we lack"
+        return (
+            "needs CAP_SYS_PTRACE: the process is not dumpable, or holds capabilities that we lack"
+        )
 
     @cached_property
     def _owner(self) -> int | None:
@@ -229,7 +234,9 @@ _NEVER_THROUGH = ("root/", "cwd/", "map_files/", "exe/")
 def _ask_proc(process: int, path: str, question: Ask) -> bytes:
     """Answer from ``/proc/PID``. Its links lead anywhere: none is followed for its content."""
     if any(name in path for name in _NEVER_THROUGH):
-        raise rooted.NotOpenedError(errno.EINVAL, "a path that leads out of /proc: ask for it in the root space")
+        raise rooted.NotOpenedError(
+            errno.EINVAL, "a path that leads out of /proc: ask for it in the root space"
+        )
     match question:
         case Ask.CONTENT:
             if path.endswith("wchan"):
@@ -292,6 +299,13 @@ def _head(process: int, path: str, size: int) -> bytes:
 def _ask_host(path: str, question: Ask) -> bytes:
     if "\0" in path:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    folder, _, name = path.rpartition("/")
+    if name == EXE_HEADER:  # of another process than the target: a child of it
+        process = os.open(f"/{folder}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return _head(process, "exe", 64)
+        finally:
+            os.close(process)
     follow = os.O_NOFOLLOW if question is Ask.LINK else 0
     fd = os.open(f"/{path.lstrip('/')}", os.O_PATH | os.O_CLOEXEC | follow)
     try:
@@ -327,7 +341,9 @@ def _kernel_log() -> bytes:
                 record = os.read(fd, _RECORD)
             except BlockingIOError:
                 break
-            except BrokenPipeError:  # the record was overwritten while we read: the next one is there
+            except (
+                BrokenPipeError
+            ):  # the record was overwritten while we read: the next one is there
                 continue
             line = _log_line(record)
             size += len(line)
@@ -349,7 +365,7 @@ def _log_line(record: bytes) -> bytes:
     return b"[%5d.%06d] %s\n" % (*divmod(micros, 1_000_000), text)
 
 
-# --- which processes are JVMs ------------------------------------------------------------------------------------------
+# --- which processes are JVMs ----------------------------------------------------------------------------------------
 
 
 def is_jvm(pid: int) -> bool:
@@ -372,6 +388,19 @@ def command_line(source: HostSource) -> tuple[str, ...]:
         return argv
     comm = source.read(Ref(Space.PROCESS, "comm"))
     return (f"[{os.fsdecode(comm.value).strip()}]",) if isinstance(comm, Got) else ()
+
+
+def command(pid: int, limit: int = 100) -> str:
+    """A process's command line for people, cut at *limit*; its name in brackets where it has none."""
+    with HostSource(pid) as source:
+        return " ".join(command_line(source))[:limit]
+
+
+def all_jvms() -> tuple[int, ...]:
+    """Every JVM on this host that we may see, lowest pid first."""
+    with os.scandir("/proc") as entries:
+        pids = sorted(int(e.name) for e in entries if e.name.isascii() and e.name.isdigit())
+    return tuple(pid for pid in pids if is_jvm(pid))
 
 
 def jvms_below(pid: int) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 
 from seedstall.model.evidence import Got, Missing, Reading, Ref, Space, Why
 
@@ -29,38 +30,32 @@ COUNT = Ref(Space.KERNEL, "probe/entropy-count")
 """The entropy count by ioctl: the same number as ``entropy_avail``, without a process or a file of its own."""
 
 
-class Probe:
-    """Asks the running kernel. Holds nothing; each reading asks anew."""
+def read(ref: Ref, device: str = "/dev/random") -> Reading[bytes]:
+    """Answer one of the four questions about this kernel and its *device*; ``NOT_COLLECTED`` for anything else."""
+    if ref == INSECURE:
+        return _getrandom(ref, GRND_INSECURE)
+    if ref == NONBLOCK:
+        return _getrandom(ref, GRND_NONBLOCK)
+    if ref in (POLL, COUNT):
+        return _ask_device(ref, device)
+    return Missing(Why.NOT_COLLECTED, (ref,))
 
-    def __init__(self, device: str = "/dev/random") -> None:
-        """Ask about *device*."""
-        self._device = device
 
-    def read(self, ref: Ref) -> Reading[bytes]:
-        """Answer one of the four questions; ``NOT_COLLECTED`` for anything else."""
-        if ref == INSECURE:
-            return _getrandom(ref, GRND_INSECURE)
-        if ref == NONBLOCK:
-            return _getrandom(ref, GRND_NONBLOCK)
-        if ref in (POLL, COUNT):
-            return self._ask_device(ref)
-        return Missing(Why.NOT_COLLECTED, (ref,))
-
-    def _ask_device(self, ref: Ref) -> Reading[bytes]:
-        try:
-            fd = _open_random(self._device)
-        except FileNotFoundError:
-            return Missing(Why.ABSENT, (ref,), f"{self._device} does not exist")
-        except PermissionError as error:
-            return Missing(Why.DENIED, (ref,), f"{self._device}: {error.strerror}")
-        except OSError as error:
-            return Missing(Why.REFUSED, (ref,), str(error))
-        try:
-            return Got(_revents(fd) if ref == POLL else _entropy_count(fd), (ref,))
-        except OSError as error:
-            return Missing(Why.DENIED, (ref,), f"{self._device}: {error.strerror}")
-        finally:
-            os.close(fd)
+def _ask_device(ref: Ref, device: str) -> Reading[bytes]:
+    try:
+        fd = _open_random(device)
+    except FileNotFoundError:
+        return Missing(Why.ABSENT, (ref,), f"{device} does not exist")
+    except PermissionError as error:
+        return Missing(Why.DENIED, (ref,), f"{device}: {error.strerror}")
+    except OSError as error:
+        return Missing(Why.REFUSED, (ref,), str(error))
+    try:
+        return Got(_revents(fd) if ref == POLL else _entropy_count(fd), (ref,))
+    except OSError as error:
+        return Missing(Why.DENIED, (ref,), f"{device}: {error.strerror}")
+    finally:
+        os.close(fd)
 
 
 def _getrandom(ref: Ref, flags: int) -> Reading[bytes]:
@@ -112,16 +107,10 @@ def _entropy_count(fd: int) -> bytes:
     import fcntl  # noqa: PLC0415 - start-up time
 
     answer = fcntl.ioctl(fd, _count_request(os.uname().machine), b"\0" * 4)
-    return str(int.from_bytes(answer, "little" if _little() else "big")).encode()
+    return str(int.from_bytes(answer, sys.byteorder)).encode()
 
 
 def _count_request(machine: str) -> int:
     """``_IOR('R', 0, int)``: these families keep direction and size in other bits (asm/ioctl.h)."""
     odd = machine.startswith(("alpha", "mips", "ppc", "powerpc", "sparc"))
     return 0x40045200 if odd else RNDGETENTCNT
-
-
-def _little() -> bool:
-    import sys  # noqa: PLC0415 - asked once a sample, on one kind of machine in a hundred
-
-    return sys.byteorder == "little"

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import procfs
@@ -19,36 +22,67 @@ from seedstall.source import rooted
 WHOLE = re.compile(r"proc/sys/kernel/random|sys/class/misc/hw_random|proc/[0-9]+/(task|fd|ns)")
 """Directories that a capture takes with all they hold, or not at all."""
 
-_THREAD_DUMPS = ("jvm/threaddump.txt", "threaddump.txt", "jvm/jstack.txt", "jstack.txt")
-_PROPERTIES = ("jvm/jcmd-VM.system_properties.txt", "jcmd-VM.system_properties.txt")
+_REPLIES = {
+    "threaddump": ("jvm/threaddump.txt", "threaddump.txt", "jvm/jstack.txt", "jstack.txt"),
+    "properties": ("jvm/jcmd-VM.system_properties.txt", "jcmd-VM.system_properties.txt"),
+}
 _KERNEL_LOGS = ("dmesg", "dmesg.txt", "var/log/dmesg")
 _LISTINGS = {
     "proc/sys/kernel/random": "ls-proc-sys-kernel-random.txt",
     "sys/class/misc/hw_random": "ls-sys-class-misc-hw_random.txt",
 }
 _LOGS = ("catalina.out", "catalina*.log", "logs/*")
-_DEVICE = re.compile(rb"([bc])([rwxsStT-]{9})\S* +\d+ +\S+ +\S+ +(\d+), *(\d+) .{1,40} /dev/(\S+)$")
-_TYPES = {"chr": 0o020000, "blk": 0o060000, "reg": 0o100000, "dir": 0o040000, "fifo": 0o010000, "sock": 0o140000}
-_SHORT = {"char": "chr", "character": "chr", "block": "blk", "file": "reg", "pipe": "fifo", "socket": "sock"}
+_DEVICE = re.compile(
+    rb"([bc])[rwxsStT-]{9}\S{0,1} +\d+ +\S+ +\S+ +(\d+), *(\d+) .{1,40} /dev/(\S+)$"
+)
+_TYPES = {
+    b"chr": 0o020000,
+    b"blk": 0o060000,
+    b"reg": 0o100000,
+    b"dir": 0o040000,
+    b"fifo": 0o010000,
+    b"sock": 0o140000,
+}
+_ERRORS = {
+    b"No such file or directory": Why.ABSENT,
+    b"Permission denied": Why.DENIED,
+    b"Operation not permitted": Why.DENIED,
+}
 
 
 def is_tree(path: str | Path) -> bool:
     """Whether that directory is a captured tree."""
-    return (Path(path) / "proc/sys/kernel/random").is_dir() or bool(processes(path))
-
-
-def processes(path: str | Path) -> tuple[int, ...]:
-    """The pids whose ``/proc`` the tree holds, lowest first."""
     try:
-        names = os.listdir(Path(path) / "proc")
+        root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return bool(_processes(root)) or _names(root, "proc/sys/kernel/random") != ()
+    finally:
+        os.close(root)
+
+
+def _names(root: int, folder: str) -> tuple[str, ...]:
+    try:
+        return procfs.names(rooted.ask(root, folder, Ask.LIST))
     except OSError:
         return ()
-    return tuple(sorted(int(n) for n in names[: rooted.MAX_NAMES] if n.isdecimal() and n.isascii()))
+
+
+def _processes(root: int) -> tuple[int, ...]:
+    """The pids whose ``/proc`` the tree holds, lowest first."""
+    names = (n for n in _names(root, "proc") if n.isascii() and n.isdigit())
+    return tuple(sorted(int(n) for n in names if len(n) < 10))  # noqa: PLR2004 - longer than any pid
 
 
 def logs_in(path: str | Path) -> tuple[str, ...]:
     """The server's own logs in the tree, to be handed over as inputs of the same case."""
-    found = {p for pattern in _LOGS for p in Path(path).glob(pattern) if p.is_file() and not p.is_symlink()}
+    found = {
+        p
+        for pattern in _LOGS
+        for p in Path(path).glob(pattern)
+        if p.is_file() and not p.is_symlink()
+    }
     return tuple(sorted(map(str, found)))
 
 
@@ -63,10 +97,10 @@ class TreeSource:
         """
         self.root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._open = True
-        self._pids = processes(path)
+        self._pids = _processes(self.root)
         self.pid = pid if pid is not None else self._jvm()
 
-    def __enter__(self) -> TreeSource:
+    def __enter__(self) -> Self:
         """Use it in a ``with``."""
         return self
 
@@ -99,9 +133,21 @@ class TreeSource:
         return data is not None and procfs.maps_any(data, "libjvm.so", "libj9vm29.so")
 
     def _jvm(self) -> int | None:
+        """The process meant: by what is mapped, by the capture's own note, by its name, by its threads."""
         if len(self._pids) == 1:
             return self._pids[0]
-        return next(iter(self.jvms), None)
+        noted = (self._bytes("jvm/pid") or b"").strip()
+        marks: tuple[Callable[[int], bool], ...] = (
+            self._maps_jvm,
+            lambda pid: noted == b"%d" % pid,
+            lambda pid: procfs.cmdline(self._bytes(f"proc/{pid}/cmdline") or b"")[:1] == ("java",),
+            lambda pid: self._bytes(f"proc/{pid}/task/{pid}/wchan") is not None,
+        )
+        for mark in marks:
+            found = [pid for pid in self._pids if mark(pid)]
+            if found:
+                return found[0]
+        return None
 
     def read(self, ref: Ref) -> Reading[bytes]:
         """Read one thing, or say why not."""
@@ -133,29 +179,45 @@ class TreeSource:
     def _at(self, ref: Ref, path: str) -> Reading[bytes]:
         """Read *path* of the tree for *ref*: what is not there was not collected, unless the directory is whole."""
         reading = rooted.reading(self.root, ref, path)
-        if isinstance(reading, Missing) and reading.why is Why.ABSENT and not self._whole(path):
-            return Missing(Why.NOT_COLLECTED, (ref,))
+        if isinstance(reading, Missing) and reading.why is Why.ABSENT:
+            return Missing(self._why_not(path), (ref,))
         return reading
 
-    def _whole(self, path: str) -> bool:
+    def _why_not(self, path: str) -> Why:
+        known = self._errors.get(path)
+        if known is not None:
+            return known
         folder, _, name = path.rpartition("/")
         if WHOLE.fullmatch(folder) is None:
-            return False
+            return Why.NOT_COLLECTED
         listed = self._listed(folder)
         if listed is not None:
-            return name not in listed
+            return Why.NOT_COLLECTED if name in listed else Why.ABSENT
         try:
-            return rooted.ask(self.root, folder, Ask.LIST) != b""
+            return Why.ABSENT if rooted.ask(self.root, folder, Ask.LIST) else Why.NOT_COLLECTED
         except OSError:
-            return False
+            return Why.NOT_COLLECTED
 
     def _listed(self, folder: str) -> frozenset[str] | None:
-        """The names that a listing captured beside says the directory had."""
+        """The names that an ``ls -la`` captured beside says the directory had."""
         data = self._bytes(_LISTINGS[folder]) if folder in _LISTINGS else None
         if data is None:
             return None
-        names = [line.split(None, 9)[8] for line in data.split(b"\n", 1000) if len(line.split(None, 9)) > 8]  # noqa: PLR2004
-        return frozenset(os.fsdecode(name) for name in names)
+        first = data.partition(b"\n\n")[0]
+        lines = (line.split(None, 8) for line in first.split(b"\n", 1000)[:1000])
+        named = (line[8] for line in lines if len(line) > 8)  # noqa: PLR2004 - ls -l: the ninth
+        return frozenset(os.fsdecode(name.partition(b" ->")[0]) for name in named)
+
+    @cached_property
+    def _errors(self) -> dict[str, Why]:
+        """``/sys/hypervisor/type: open: No such file or directory``: what the capture tried and could not read."""
+        found: dict[str, Why] = {}
+        for line in (self._bytes("capture-errors.txt") or b"").split(b"\n", 10_000)[:10_000]:
+            path, _, rest = line.partition(b": ")
+            why = _ERRORS.get(rest.rpartition(b": ")[2].strip())
+            if why is not None and path.startswith(b"/"):
+                found[os.fsdecode(path[1:])] = why
+        return found
 
     # --- the host ----------------------------------------------------------------------------------------------------
 
@@ -164,51 +226,105 @@ class TreeSource:
             return self._first(ref, _KERNEL_LOGS)
         if ref.path.startswith("probe/"):
             return Missing(Why.NOT_COLLECTED, (ref,), "a captured host cannot be probed")
-        if ref.ask is Ask.STAT:
-            return self._device(ref, ref.path)
-        return self._at(ref, ref.path)
+        return self._type(ref, ref.path) if ref.ask is Ask.STAT else self._at(ref, ref.path)
 
-    def _device(self, ref: Ref, path: str) -> Reading[bytes]:
-        """The type of a file: that of a copy says nothing, a listing of ``/dev`` does."""
-        line = self._devices.get(path.removeprefix("dev/")) if path.startswith("dev/") else None
-        return Missing(Why.NOT_COLLECTED, (ref,)) if line is None else Got(line, (ref,))
+    def _type(self, ref: Ref, path: str) -> Reading[bytes]:
+        """The type of a file: for a device what ``ls -l /dev/...`` said, for a copy its type, mode and size."""
+        device = self._devices.get(path)
+        if device is not None:
+            return Got(device, (ref,))
+        reading = self._at(ref, path)
+        if isinstance(reading, Missing):
+            return reading
+        copy = procfs.file_stat(reading.value)
+        return Got(b"%o 0 0 -1 -1 -1 %d" % (copy.mode, copy.size), (ref,))
 
     @cached_property
     def _devices(self) -> dict[str, bytes]:
-        """``ls -l /dev/random ...`` as answers to STAT."""
+        """The lines of ``ls -l /dev/random ...`` as answers to STAT, by path below the root."""
         found: dict[str, bytes] = {}
         for line in (self._bytes("ls-dev.txt") or b"").split(b"\n", 10_000)[:10_000]:
             match = _DEVICE.match(line[:400])
             if match is not None:
-                kind, _, major, minor, name = match.groups()
-                mode = 0o020666 if kind == b"c" else 0o060660
-                found[os.fsdecode(name)] = b"%o %d %d -1 -1 -1 -1" % (mode, int(major), int(minor))
+                kind, major, minor, name = match.groups()
+                mode = 0o020000 if kind == b"c" else 0o060000
+                found[f"dev/{os.fsdecode(name)}"] = _stat(mode, int(major), int(minor))
         return found
 
     # --- the process -------------------------------------------------------------------------------------------------
 
     def _of_process(self, ref: Ref) -> Reading[bytes]:
         if self.pid is None:
-            return Missing(Why.NOT_COLLECTED, (ref,), "the tree holds no process, or several and no JVM")
+            return Missing(
+                Why.NOT_COLLECTED, (ref,), "the tree holds no process, or several and no JVM"
+            )
         path = f"proc/{self.pid}/{ref.path}"
-        if ref.ask is Ask.STAT:
-            return self._descriptor(ref)
-        return self._at(ref, path)
+        return self._descriptor(ref, path) if ref.ask is Ask.STAT else self._at(ref, path)
 
-    def _descriptor(self, ref: Ref) -> Reading[bytes]:
-        """The type of ``fd/N``: from the capture's ``fd.txt``, else from what ``/dev`` had at the link's target."""
+    def _descriptor(self, ref: Ref, path: str) -> Reading[bytes]:
+        """The type of ``fd/N``: from the capture's ``fd.txt``, else what ``/dev`` had at the link's target."""
         known = self._descriptors.get(ref.path.removeprefix("fd/"))
         if known is not None:
             return Got(known, (ref,))
-        link = rooted.reading(self.root, ref, f"proc/{self.pid}/{ref.path}") if False else None  # noqa: SIM210
-        return Missing(Why.NOT_COLLECTED, (ref,)) if link is None else link
+        if self._text_of_link(f"proc/{self.pid}/root") == "/":
+            device = self._devices.get(self._text_of_link(path).removeprefix("/"))
+            if device is not None:
+                return Got(device, (ref,))
+        return Missing(Why.NOT_COLLECTED, (ref,))
+
+    def _text_of_link(self, path: str) -> str:
+        try:
+            return os.fsdecode(rooted.ask(self.root, path, Ask.LINK))
+        except OSError:
+            return ""
 
     @cached_property
     def _descriptors(self) -> dict[str, bytes]:
-        return {}
+        """``fd.txt`` (number, type, device, inode, rdev, mode, link, parted by tabs) as answers to STAT."""
+        found: dict[str, bytes] = {}
+        for line in (self._bytes(f"proc/{self.pid}/fd.txt") or b"").split(b"\n", 100_000):
+            fields = line.split(b"\t", 6)
+            mode = _TYPES.get(fields[1]) if len(fields) > 5 else None  # noqa: PLR2004 - up to the mode
+            if mode is not None and fields[0].isdigit():
+                major, _, minor = fields[4].partition(b":")
+                if major.isdigit() and minor.isdigit():
+                    found[os.fsdecode(fields[0])] = _stat(mode, int(major), int(minor))
+        return found
 
     def _of_root(self, ref: Ref) -> Reading[bytes]:
-        return self._at(ref, ref.path)
+        """Below ``proc/PID/root`` where that was captured as a directory, else below the tree."""
+        if ref.ask is Ask.STAT:
+            return self._type(ref, f"{self._root_path}{ref.path}")
+        reading = self._at(ref, f"{self._root_path}{ref.path}")
+        if isinstance(reading, Missing) and ref.path.endswith("/security/java.security"):
+            return self._first(ref, ("jvm/java.security", "java.security"))
+        return reading
+
+    @cached_property
+    def _root_path(self) -> str:
+        try:
+            fd = rooted.locate(self.root, f"proc/{self.pid}/root", follow=False)
+        except OSError:
+            return ""
+        try:
+            return f"proc/{self.pid}/root/" if stat.S_ISDIR(os.fstat(fd).st_mode) else ""
+        finally:
+            os.close(fd)
+
+    # --- what the JVM answered ---------------------------------------------------------------------------------------
 
     def _reply(self, ref: Ref) -> Reading[bytes]:
-        return self._first(ref, _THREAD_DUMPS)
+        reading = self._first(ref, _REPLIES.get(ref.path, ()))
+        if isinstance(reading, Got) and ref.path == "properties":
+            return Got(_without_pid(reading.value), reading.origins)
+        return reading
+
+
+def _stat(mode: int, major: int, minor: int) -> bytes:
+    return b"%o %d %d -1 -1 -1 -1" % (mode, major, minor)
+
+
+def _without_pid(data: bytes) -> bytes:
+    """Without the line ``1234:`` that jcmd puts before a JVM's answer."""
+    first, newline, rest = data.partition(b"\n")
+    return rest if newline and first.strip().rstrip(b":").isdigit() else data

@@ -10,7 +10,7 @@ START = b"Found one Java-level deadlock"
 _LONGEST = 4 << 20
 _STACKS = b"Java stack information for the threads listed above"
 _END = re.compile(rb"Found (?:\d+ deadlock|a total of \d+ deadlock)[^\n]*")
-_NAME = re.compile(rb'^[\s>|*]*"(.*)":[ \t]*$', re.MULTILINE)
+_NAME = re.compile(rb'^[ \t>|*]*+(?:"|\xe2\x80\x9c)?([^\n]*)(?:"|\xe2\x80\x9d):[ \t]*$', re.MULTILINE)
 
 
 def section(data: bytes, start: int, limit: int) -> tuple[int, tuple[str, ...]]:

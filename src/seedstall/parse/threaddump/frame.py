@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from seedstall.model.threads import Frame, LockAct, LockLine
 from seedstall.parse.text import shown
@@ -17,7 +17,8 @@ from seedstall.parse.text import shown
 LONGEST: Final = 1 << 13
 """A longer line is neither frame nor lock: class names are at most 65,535 bytes, but real ones stay far below this."""
 _MOST_LINES: Final = 50_000
-"""Lines kept in memory, so that a log between the frames does not fill it."""
+_LONGEST_KEPT: Final = 400
+"""Lines kept in memory, and how long each may be, so that a log between the frames does not fill it."""
 
 
 class Mark(Enum):
@@ -58,7 +59,7 @@ class Body(NamedTuple):
     """What stands below a header. ``offsets`` are the frames' line distances from the body's first line."""
 
     frames: tuple[Frame, ...]
-    offsets: tuple[int, ...]
+    offsets: list[int]
     locks: tuple[LockLine, ...]
     state: str
     cut: bool
@@ -88,50 +89,77 @@ _ACTS: Final = {
 _STATES: Final = frozenset(
     (b"NEW", b"RUNNABLE", b"BLOCKED", b"WAITING", b"TIMED_WAITING", b"TERMINATED")
 )
-_lines: dict[bytes, Line] = {}
+
+
+class _Lines(dict[bytes, Line]):
+    """Lines by their text, read where they are not known."""
+
+    def __missing__(self, text: bytes) -> Line:
+        read = _read(text)
+        if len(text) < _LONGEST_KEPT:
+            if len(self) >= _MOST_LINES:
+                self.clear()
+            self[text] = read
+        return read
+
+
+_lines = _Lines()
 
 
 def line(text: bytes) -> Line:
     """Say what a line below a header is. Frames come without their place in the input."""
-    known = _lines.get(text)
-    if known is None:
-        known = _read(text)
-        if len(text) < 400:
-            if len(_lines) >= _MOST_LINES:
-                _lines.clear()
-            _lines[text] = known
-    return known
+    return _lines[text]
 
 
 def body(text: bytes) -> Body:
     """Read the lines below a header."""
-    frames: list[Frame] = []
-    offsets: list[int] = []
+    raws = text.split(b"\n")
+    reads = [_lines[raw] for raw in raws]
+    others = [index for index, read in enumerate(reads) if read.__class__ is not Frame]
+    cut = False
+    if any(reads[index] is Mark.CUT or reads[index].__class__ is CutFrame for index in others):
+        reads, cut = _mended(raws, reads)
+        others = [index for index, read in enumerate(reads) if read.__class__ is not Frame]
     locks: list[LockLine] = []
     state = ""
-    cut = owned = False
-    for offset, raw in enumerate(text.split(b"\n")):
-        match line(raw):
-            case Frame() as frame:
-                frames.append(frame)
-                offsets.append(offset)
-                cut = False
-            case CutFrame(frame):
-                frames.append(frame)
-                offsets.append(offset)
-                cut = True
-            case Lock(act, class_name, address):
-                act = LockAct.OWNED if owned else act
-                locks.append(LockLine(act, class_name, address, max(0, len(frames) - 1)))
-            case State(name):
-                state = state or name
-            case Mark.OWNED:
-                owned = True
-            case Mark.CUT:
-                cut = True
-            case Mark.BLANK | Mark.FOREIGN:
-                pass
-    return Body(tuple(frames), tuple(offsets), tuple(locks), state, cut)
+    owned = False
+    for before, index in enumerate(others):
+        read = reads[index]
+        if isinstance(read, Lock):
+            act = LockAct.OWNED if owned else read.act
+            locks.append(LockLine(act, read.class_name, read.address, max(0, index - before - 1)))
+        elif isinstance(read, State):
+            state = state or read.name
+        elif read is Mark.OWNED:
+            owned = True
+    offsets = list(range(len(reads)))
+    for index in reversed(others):
+        del reads[index], offsets[index]
+    return Body(tuple(cast("list[Frame]", reads)), offsets, tuple(locks), state, cut)
+
+
+def _mended(raws: list[bytes], reads: list[Line]) -> tuple[list[Line], bool]:
+    """Join what a mail program folded: a cut line with the one below it. Whether the last frame stays cut.
+
+    A frame that lacks only its bracket is whole enough to be one.
+    """
+    mended: list[Line] = []
+    cut = -1
+    for index, (raw, read) in enumerate(zip(raws, reads, strict=True)):
+        whole = read
+        if read is Mark.FOREIGN and cut == index - 1 and cut >= 0:
+            joined = line(raws[cut].rstrip() + raw.strip())
+            if isinstance(joined, Frame | Lock):
+                mended[cut] = joined
+                cut = -1
+        elif isinstance(read, CutFrame):
+            whole, cut = read.frame, index
+        elif read is Mark.CUT:
+            cut = index
+        elif isinstance(read, Frame):
+            cut = -1
+        mended.append(whole)
+    return mended, cut >= 0
 
 
 def _read(text: bytes) -> Line:
@@ -192,7 +220,7 @@ def _lock(act: bytes | None, operand: bytes) -> Line:
     inside, ended, class_name, closed = match.groups()
     if act is None:
         # "- <0x...> (a X)" below "Locked ownable synchronizers"; any other dash is prose.
-        if class_name is None or inside is None:
+        if class_name is None:
             return Mark.FOREIGN
         return Lock(LockAct.OWNED, shown(class_name), _address(inside))
     if class_name is not None:

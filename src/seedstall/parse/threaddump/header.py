@@ -16,9 +16,9 @@ LONGEST = 1 << 16
 """A longer line is no header: Java's thread names are not bounded, but nobody's are that long."""
 
 _USUAL = re.compile(
-    rb'"(.*)" (?:#\d+ )?(?:\[(\d+)\] )?(daemon )?(?:prio=\d+ )?(?:os_prio=-?\d+ )?'
-    rb"(?:cpu=(\d{1,15}\.\d+)ms elapsed=(\d{1,15}\.\d+)s )?(?:allocated=\S+ defined_classes=\d+ )?"
-    rb"tid=(0x[0-9a-f]+) nid=(0x[0-9a-f]+|\d+) ([^\[]*)(?:\[[^\]]*\][ \t]*)?"
+    rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
+    rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
+    rb"tid=(0x[0-9a-f]++) nid=(0x[0-9a-f]++|\d++) ([^\[]*+)(?:\[[^\]]*+\][ \t]*+)?"
 )
 
 
@@ -105,7 +105,7 @@ def _unusual(line: bytes) -> Header | None:
     return Header(
         _known(name),
         nid,
-        _known(_activity(rest)),
+        _activity(rest),
         re.search(rb"\bdaemon\b", rest[:64]) is not None,
         _decimal(values.get(b"cpu", b""), b"ms"),
         _seconds(values.get(b"elapsed", b"")),

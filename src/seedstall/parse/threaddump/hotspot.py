@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -17,8 +17,7 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.threads import Frame, JavaThread, ThreadDump
 from seedstall.parse.jdkversion import vm_banner
 from seedstall.parse.text import Lines, Text, line_around, shown
-from seedstall.parse.threaddump import deadlock
-from seedstall.parse.threaddump.bare import Bare, bare_stacks
+from seedstall.parse.threaddump import bare, deadlock
 from seedstall.parse.threaddump.frame import Body, body
 from seedstall.parse.threaddump.header import LONGEST, Header, header
 
@@ -27,24 +26,48 @@ _BANNER: Final = b"Full thread dump"
 _END: Final = b"JNI global ref"
 _LONGEST_BODY: Final = 1 << 20
 """HotSpot prints at most 1,024 frames of a thread (``MaxJavaStackTraceDepth``): far below this."""
-_PLACED_FRAMES: Final = 100_000
+_PLACED_FRAMES: Final = 40_000
 """Frames that get a line number of their own. Beyond (a series of dumps), only threads in a generator do: a frame for
 each line of 200 MB would be a gigabyte."""
+_KEPT_BODIES: Final = 32 << 20
+"""Bytes of stacks remembered to be recognised."""
+_LONGEST_KNOWN: Final = 1 << 16
+"""A longer distance between two headers has something else in it (a log): no use to remember it."""
 _TELLING: Final = (b"SecureRandom", b"SeedGenerator", b"NativePRNG", b"Drbg")
-_TIME = re.compile(rb"(?:^|[\s|>\]])(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$")
-_VM = re.compile(rb"Full thread dump[ \t]*([^\n]*?)[:\s]*$")
+_NEAR_END: Final = 80
+"""Bytes before the end of a text where a header may be its last line."""
+_NAME_LINES: Final = 3
+"""Lines a thread's name is looked for above its last one: names may hold line feeds."""
+
+_TIME = re.compile(rb"(?:.*\D)?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_BEFORE_BANNER = re.compile(rb"[\s>|*]*|.*[\s|>:\]]", re.DOTALL)
+_VM = re.compile(rb"Full thread dump[ \t]*+([^\n]*?)[:\s]*")
+_IS_BANNER = re.compile(rb"Full thread dump(?:[ \t:]*+(?:\n|\Z)|[^\n]{0,200}?(?:VM|\())")
+_ACTIVITIES: Final = frozenset(
+    ("runnable", "waiting on condition", "in Object.wait()", "waiting for monitor entry", "sleeping")
+)
+_ID_LAST = re.compile(rb"nid=\w*$")
 _GOES_ON = re.compile(
-    rb"\n+[ \t>|]*(?:((?:java\.lang\.)?Thread\.State:|Locked ownable sync)|(?:at |- ))"
+    rb"\n++[ \t>|]*+(?:((?:java\.lang\.)?Thread\.State:|Locked ownable sync|Carrying virtual thread)|at |- )"
 )
 
 
 class Block(NamedTuple):
-    """Where a thread stands: its header line is ``data[start:eol]``, what is below it ``data[eol + 1:end]``."""
+    """Where a thread stands: its header is ``data[start:eol]``; what is below it goes to ``stop`` at the furthest."""
 
     start: int
     eol: int
-    end: int
+    stop: int
     header: Header
+
+
+class Known(NamedTuple):
+    """A stack that was read before: its length in bytes and line feeds from the header's end on."""
+
+    body: Body
+    length: int
+    feeds: int
+    telling: bool
 
 
 @dataclass(slots=True)
@@ -54,14 +77,29 @@ class _Open:
     line: int
     taken_at: str = ""
     vm: str = ""
+    banner: bool = False
+    ended: bool = False
     threads: list[JavaThread] = field(default_factory=list[JavaThread])
     deadlocks: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     tids: set[bytes] = field(default_factory=set[bytes])
-    ended: bool = False
 
     def is_over(self, tid: bytes) -> bool:
-        """Whether the thread with *tid* must belong to another dump: each thread stands in one once."""
-        return self.ended or (not self.vm and tid in self.tids)
+        """Whether a thread with *tid* must belong to another dump: each stands in one once."""
+        return self.ended or (not self.banner and tid in self.tids)
+
+    def closed(self, origin: str) -> ThreadDump:
+        """The dump as far as it was read."""
+        whole = self.banner and self.ended and not any(thread.cut for thread in self.threads)
+        return ThreadDump(
+            origin,
+            tuple(self.threads),
+            self.line,
+            self.taken_at,
+            self.vm,
+            _version(self.vm),
+            tuple(self.deadlocks),
+            complete=whole,
+        )
 
 
 def hotspot_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
@@ -70,7 +108,7 @@ def hotspot_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
 
 
 class _Reader:
-    """One pass over one text."""
+    """One pass over one text. ``_covered`` is where the last piece of a dump ended."""
 
     def __init__(self, text: Text, origin: str) -> None:
         self._data = text.data
@@ -78,90 +116,77 @@ class _Reader:
         self._lines = Lines(text)
         self._bodies = _Bodies()
         self._placed = 0
+        self._covered = 0
         self._open: _Open | None = None
         self._done: list[ThreadDump] = []
 
     def dumps(self) -> tuple[ThreadDump, ...]:
+        """Read threads and what stands between them, in order."""
         marks = _marks(self._data)
         stops = [offset for offset, _ in marks]
-        covered: list[tuple[int, int]] = []
-        next_mark = 0
+        passed = 0
         for block in _blocks(self._data, stops):
-            while next_mark < len(marks) and marks[next_mark][0] < block.start:
-                self._mark(*marks[next_mark], stops, covered)
-                next_mark += 1
-            if covered and block.start < covered[-1][1]:
-                continue  # a name in a deadlock report
-            covered.append((block.start, block.end))
-            self._thread(block)
-        for offset, word in marks[next_mark:]:
-            self._mark(offset, word, stops, covered)
-        self._bare(covered)
+            while passed < len(marks) and stops[passed] < block.start:
+                self._mark(*marks[passed], stops)
+                passed += 1
+            if block.eol > self._covered:
+                self._strays(block.start)
+                self._thread(block)
+        for offset, word in marks[passed:]:
+            self._mark(offset, word, stops)
+        self._tail()
         self._close()
         return tuple(self._done)
 
-    def _mark(
-        self, offset: int, word: bytes, stops: list[int], covered: list[tuple[int, int]]
-    ) -> None:
-        if covered and offset < covered[-1][1]:
+    def _mark(self, offset: int, word: bytes, stops: Sequence[int]) -> None:
+        if offset < self._covered:
             return
-        if word is _BANNER:
+        if word == _BANNER:
             self._close()
             self._open = self._begin(offset)
-        elif word is _END and self._open is not None:
+            self._covered = offset
+        elif self._open is None:
+            return
+        elif word == _END:
+            self._strays(offset)
             self._open.ended = True
-        elif word is deadlock.START:
-            end, names = deadlock.section(self._data, offset, self._next_dump(stops, offset))
-            covered.append((offset, end))
-            if self._open is not None and names:
+            self._covered = offset
+        else:
+            limit = self._next_dump(stops, offset)
+            self._covered, names = deadlock.section(self._data, offset, limit)
+            if names:
                 self._open.deadlocks.append(names)
 
-    def _next_dump(self, stops: list[int], offset: int) -> int:
-        for stop in stops[bisect_left(stops, offset + 1) :]:
-            if self._data.startswith(_BANNER, stop):
-                return stop
-        return len(self._data)
+    def _next_dump(self, stops: Sequence[int], offset: int) -> int:
+        later = stops[bisect_left(stops, offset + 1) :]
+        starts = (stop for stop in later if self._data.startswith(_BANNER, stop))
+        return next(starts, len(self._data))
 
     def _begin(self, offset: int) -> _Open:
         start, end = line_around(self._data, offset)
-        match = _VM.search(self._data, offset, end)
-        return _Open(
-            self._lines.at(start),
-            _taken_at(self._data, start),
-            shown(match[1]) if match else "",
-        )
+        match = _VM.fullmatch(self._data, offset, end)
+        vm = shown(match[1]) if match else ""
+        return _Open(self._lines.at(start), _taken_at(self._data, start), vm, banner=True)
 
     def _thread(self, block: Block) -> None:
-        line = self._lines.at(block.start)
-        now = self._open
-        if now is None or now.is_over(block.header.tid):
+        start, eol, stop, head = block
+        line = self._lines.at(start)
+        if self._open is None or self._open.is_over(head.tid):
             self._close()
-            now = self._open = _Open(line, _taken_at(self._data, block.start))
-        now.tids.add(block.header.tid)
-        read, telling = self._bodies.read(self._data[block.eol + 1 : block.end])
-        head = block.header
-        last = block.end >= len(self._data.rstrip()) if read.cut or not head.whole else False
-        now.threads.append(
-            JavaThread(
-                head.name,
-                self._frames(read, telling=telling, line=line),
-                read.locks,
-                head.nid,
-                read.state,
-                head.activity,
-                head.daemon,
-                head.cpu_ms,
-                head.elapsed_ms,
-                line,
-                read.cut or (last and not head.whole),
-            )
-        )
+            self._open = _Open(line, _taken_at(self._data, start))
+        self._open.tids.add(head.tid)
+        known = self._bodies.read(self._data, eol, stop)
+        frames = known.body.frames
+        if frames and (known.telling or self._placed < _PLACED_FRAMES):
+            self._lines.at(eol)
+            frames = self._at_their_lines(known.body)
+        self._open.threads.append(_made(head, known.body, frames, line))
+        self._covered = eol + known.length
+        self._lines.at(eol)
+        self._lines.skip(self._covered, known.feeds)
 
-    def _frames(self, read: Body, *, telling: bool, line: int) -> tuple[Frame, ...]:
-        """The frames with their lines in the input; those of a long series without."""
-        del line
-        if self._placed >= _PLACED_FRAMES and not telling:
-            return read.frames
+    def _at_their_lines(self, read: Body) -> tuple[Frame, ...]:
+        """The frames with their lines in the input: those of a long series go without."""
         self._placed += len(read.frames)
         below = self._lines.below
         return tuple(
@@ -169,25 +194,196 @@ class _Reader:
             for frame, offset in zip(read.frames, read.offsets, strict=True)
         )
 
-    def _bare(self, covered: list[tuple[int, int]]) -> None:
-        """Stacks whose header is lost. In a text that has threads with headers, others are exceptions' or repeats."""
-        if self._done or self._open is not None:
+    def _strays(self, until: int) -> None:
+        """Threads of this dump whose headers are lost: nothing but stacks stands between two of its pieces."""
+        if not bare.SHORTEST <= until - self._covered <= _LONGEST_BODY:
             return
-        ...
+        if self._open is not None and self._open.ended:
+            return
+        between = self._data[self._covered : until]
+        if bare.is_only_stacks(between):
+            self._stacks(self._covered, until)
+
+    def _stacks(self, start: int, end: int) -> None:
+        for found in bare.stacks(self._data, start, end):
+            line = self._lines.at(found.start)
+            if self._open is None:
+                self._open = _Open(line)
+            read = body(self._data[found.body : found.end])
+            self._lines.at(max(found.body - 1, 0))
+            frames = self._at_their_lines(read)
+            self._open.threads.append(_made(found.header, read, frames, line))
+
+    def _tail(self) -> None:
+        """What follows the last header: a cut one, or, in a text without any, its bare stacks."""
+        if self._open is None and not self._done:
+            self._stacks(0, len(self._data))
+            return
+        if self._open is None or self._open.ended:
+            return
+        self._strays(len(self._data))
+        found = bare.cut_header(self._data, self._covered)
+        if found is not None:
+            start, head = found
+            line = self._lines.at(start)
+            self._open.threads.append(JavaThread(head.name, daemon=head.daemon, line=line, cut=True))
 
     def _close(self) -> None:
         now, self._open = self._open, None
-        if now is None or not (now.threads or now.deadlocks):
-            return
-        self._done.append(
-            ThreadDump(
-                self._origin,
-                tuple(now.threads),
-                now.line,
-                now.taken_at,
-                now.vm,
-                _version(now.vm),
-                tuple(now.deadlocks),
-                complete=bool(now.vm) and now.ended and not any(t.cut for t in now.threads),
-            )
-        )
+        if now is not None and (now.threads or now.deadlocks):
+            self._done.append(now.closed(self._origin))
+
+
+def _made(head: Header, read: Body, frames: tuple[Frame, ...], line: int) -> JavaThread:
+    return JavaThread(
+        head.name,
+        frames,
+        read.locks,
+        head.nid,
+        read.state,
+        head.activity,
+        head.daemon,
+        head.cpu_ms,
+        head.elapsed_ms,
+        line,
+        read.cut or not head.whole,
+    )
+
+
+class _Bodies:
+    """Stacks already read, by their text."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Known] = {}
+        self._size = 0
+
+    def read(self, data: bytes, eol: int, stop: int) -> Known:
+        """The stack below the header that ends at *eol*, in a text where the next one stands at *stop*.
+
+        Where the dumps of a series differ only in their headers, what stands between two of them is known as a whole,
+        and no search for its end is needed.
+        """
+        whole = data[eol:stop] if stop - eol < _LONGEST_KNOWN else b""
+        known = self._known.get(whole) if whole else None
+        if known is None:
+            known = self._known[whole] = self._new(data, eol, stop)
+            self._size += len(whole)
+            if self._size > _KEPT_BODIES or not whole:
+                self._known.clear()
+                self._size = 0
+        return known
+
+    @staticmethod
+    def _new(data: bytes, eol: int, stop: int) -> Known:
+        end = _body_end(data, eol, stop)
+        text = data[eol + 1 : end]
+        # One search for what all of them have in their package or name, before the others.
+        telling = b"ecur" in text and any(word in text for word in _TELLING)
+        return Known(body(text), end - eol, data.count(b"\n", eol, end), telling)
+
+
+def _marks(data: bytes) -> list[tuple[int, bytes]]:
+    """Where dumps begin and end, and where deadlocks are told of, in order."""
+    marks: list[tuple[int, bytes]] = []
+    for word in (_BANNER, _END, deadlock.START):
+        at = data.find(word)
+        while at >= 0:
+            if _begins_line(data, at) and (word != _BANNER or _IS_BANNER.match(data, at)):
+                marks.append((at, word))
+            at = data.find(word, at + len(word))
+    return sorted(marks)
+
+
+def _begins_line(data: bytes, at: int) -> bool:
+    start = max(data.rfind(b"\n", max(0, at - 200), at) + 1, at - 200, 0)
+    return _BEFORE_BANNER.fullmatch(data, start, at) is not None
+
+
+def _blocks(data: bytes, stops: Sequence[int]) -> Iterator[Block]:
+    """Each thread with a header, in order. *stops* are offsets that no thread reaches over."""
+    done = passed = 0
+    at = data.find(_ANCHOR)
+    while at >= 0:
+        start = max(data.rfind(b"\n", done, at) + 1, done)
+        eol = data.find(b"\n", at)
+        eol = len(data) if eol < 0 else eol
+        done = eol
+        at = data.find(_ANCHOR, eol)
+        head = header(data[start:eol]) if eol - start <= LONGEST else None
+        if head is None:
+            continue
+        while passed < len(stops) and stops[passed] < eol:
+            passed += 1
+        limit = at if at >= 0 else len(data)
+        limit = min(limit, eol + _LONGEST_BODY)
+        if passed < len(stops):
+            limit = min(limit, stops[passed])
+        if limit < len(data):
+            limit = max(data.rfind(b"\n", eol, limit), eol)
+        if head.whole and data[start : start + 1] == b'"' and len(data) - eol > _NEAR_END:
+            yield Block(start, eol, limit, head)
+        else:
+            yield _with_name(data, Block(start, eol, limit, head))
+
+
+def _body_end(data: bytes, eol: int, limit: int) -> int:
+    """Where the thread that has its header's end at *eol* ends: at a blank line, at *limit* the latest."""
+    last = eol
+    end = data.find(b"\n\n", eol, limit + 1)
+    while end >= 0 and data[end + 2 : end + 3] not in (b'"', b"J", b""):
+        goes_on = _GOES_ON.match(data, end, limit)
+        # jstack -l has a second paragraph; in double-spaced text each line is a paragraph of its own.
+        if goes_on is None or not (goes_on[1] or data.find(b"\n", last + 1, end) < 0):
+            break
+        last = goes_on.end()
+        end = data.find(b"\n\n", last, limit + 1)
+    return end if end >= 0 else limit
+
+
+def _with_name(data: bytes, block: Block) -> Block:
+    """Find the start of a name that holds line feeds; look for what the end of the text has cut off."""
+    start, eol, end, head = block
+    if len(data) - eol < _NEAR_END and not data[eol:].strip():
+        head = _cut(head, data[start:], ended=eol < len(data))
+    elif not head.whole:
+        head = head._replace(whole=True)
+    if data[start : start + 1] == b'"':
+        return Block(start, eol, end, head)
+    above = start
+    for _ in range(_NAME_LINES):
+        before = data.rfind(b"\n", max(0, above - 200), max(0, above - 1)) + 1
+        line = data[before : above - 1]
+        if not line.strip() or before >= above:
+            break
+        above = before
+        if line.lstrip().startswith(b'"') and _ANCHOR not in line:
+            named = header(data[above:eol])
+            return Block(above, eol, end, head._replace(name=named.name) if named else head)
+    return Block(start, eol, end, head)
+
+
+def _cut(head: Header, line: bytes, *, ended: bool) -> Header:
+    """The header that is the text's last line: an id or word that stands last in it may lack its end."""
+    whole = head.whole and (ended or line.endswith(b"]") or head.activity in _ACTIVITIES)
+    lacking = not whole and _ID_LAST.search(line) is not None
+    return head._replace(whole=whole, nid=None if lacking else head.nid)
+
+
+def _taken_at(data: bytes, start: int) -> str:
+    """The time line above a dump, at most three lines above: the log may have slipped in between."""
+    for _ in range(3):
+        if start <= 0:
+            break
+        before = max(data.rfind(b"\n", max(0, start - 300), start - 1) + 1, start - 300, 0)
+        match = _TIME.fullmatch(data, before, start - 1)
+        if match:
+            return shown(match[1])
+        start = before
+    return ""
+
+
+def _version(vm: str) -> JdkVersion | None:
+    try:
+        return vm_banner(vm) if vm else None
+    except ValueError:
+        return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from seedstall.parse.shell import (
+from seedstall.parse.shell.script import (
     DECLARING,
     Assignment,
     Block,
@@ -42,7 +42,7 @@ class Ending:
     """One way in which the script ends.
 
     ``start`` is the place of the top-level command in which it ends early, ``None`` at the text's end. ``failed`` marks
-    an assignment to a read-only variable, at which a POSIX shell gives up; ``start`` is then where it was made read-only.
+    an assignment to a read-only variable, at which a POSIX shell gives up; ``start`` is then where it was made so.
     """
 
     values: Mapping[str, Texts]
@@ -192,7 +192,9 @@ class _Flow:
         pairs = len(parts) // 2
         for index in range(pairs):
             now = self.run_all(parts[2 * index], now)
-            after.append(self.run_all(parts[2 * index + 1], now.copy() if now is not None else None))
+            after.append(
+                self.run_all(parts[2 * index + 1], now.copy() if now is not None else None)
+            )
         after.append(self.run_all(parts[-1], now) if block.total else now)
         return self.join(after)
 
@@ -200,7 +202,7 @@ class _Flow:
         if block.variable:
             items = [self.texts(word.pieces, env) for word in block.words] or [ANYTHING]
             env = env.copy()
-            env.values[block.variable] = self.bounded(frozenset().union(*items))
+            env.values[block.variable] = self.bounded(frozenset[str]().union(*items))
         now: _Env | None = self.run_all(block.parts[0], env)
         for _ in range(2):
             once = self.run_all(block.parts[1], now.copy() if now is not None else None)
@@ -230,23 +232,18 @@ class _Flow:
             return self.call(self.functions[name], arguments, env)
         match name:
             case "return" | "exit":
-                return self.leave(name, env)
+                self.leave(name, env)
+                return None
             case "exec" if arguments:
-                return self.leave("exit", env)
-            case "unset":
-                for word in arguments:
-                    env.values[word.plain or ""] = NOTHING
-            case "read" | "mapfile" | "readarray" | "getopts" | "let":
-                for word in arguments:
-                    env.values[word.plain or ""] = ANYTHING
-            case "printf" if arguments and arguments[0].plain == "-v" and len(arguments) > 1:
-                env.values[arguments[1].plain or ""] = ANYTHING
+                self.leave("exit", env)
+                return None
             case "eval":
                 self.evaluate(arguments, env)
             case "set" | "shift":
                 self.positional(name, arguments, env)
             case _:
-                pass
+                for word in _variables(name, arguments):
+                    env.values[word.plain or ""] = NOTHING if name == "unset" else ANYTHING
         return env
 
     def declare(self, name: str, arguments: tuple[Word, ...], env: _Env) -> _Env | None:
@@ -258,7 +255,7 @@ class _Flow:
                 continue
             found = word.assignment()
             variable = found.name if found else plain
-            if self.locals and name != "export" and name != "readonly":
+            if self.locals and name not in {"export", "readonly"}:
                 self.locals[-1].setdefault(variable, env.values.get(variable, ANYTHING))
             if found and not self.assign(found, env):
                 return None
@@ -297,7 +294,9 @@ class _Flow:
         items = [self.texts(word.pieces, env) for word in arguments]
         together = NOTHING
         for index, item in enumerate(items):
-            together = self.product(together, item if index == 0 else self.product(frozenset((" ",)), item))
+            together = self.product(
+                together, item if index == 0 else self.product(frozenset((" ",)), item)
+            )
         for number in range(1, 10):
             env.values[str(number)] = items[number - 1] if number <= len(items) else NOTHING
         env.values["@"] = env.values["*"] = together
@@ -364,3 +363,12 @@ class _Flow:
         if operator == "=":
             env.values[piece.text] = chosen
         return chosen
+
+
+def _variables(name: str, arguments: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words that name variables which the command sets to something not known, or unsets."""
+    if name in ("unset", "read", "mapfile", "readarray", "getopts", "let"):
+        return arguments
+    if name == "printf" and len(arguments) > 1 and arguments[0].plain == "-v":
+        return arguments[1:2]
+    return ()

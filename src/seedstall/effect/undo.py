@@ -1,0 +1,87 @@
+"""Take back what `seedstall.effect.apply` wrote last."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from seedstall.effect.apply import RECORD, digest, told
+from seedstall.effect.folder import Folder, Held, open_folder
+from seedstall.model.errors import SeedstallError
+
+_NUMBERED = re.compile(r"\d{8}T\d{6}Z(?:\.(\d{1,2}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back: ``restored`` from the copy of that name, or ``""`` where our new file was removed."""
+
+    name: str
+    restored: str
+    notes: tuple[str, ...] = ()
+
+
+def undo(root: int, path: str) -> Undone:
+    """Put the file *path* below *root* back as it was before the last `apply`.
+
+    Raises:
+        SeedstallError: nothing was applied, or the file or its copy changed since.
+    """
+    with told(path), open_folder(root, path) as folder:
+        copy = _last(folder)
+        before, written = _read_record(folder, copy)
+        current = folder.read(folder.name)
+        if current is None or digest(current.data) != written:
+            message = f"{path} changed since it was written: nothing was taken back"
+            raise SeedstallError(
+                message, f"compare it with {copy}" if before else "edit it by hand"
+            )
+        notes: list[str] = []
+        if not before:
+            folder.remove(folder.name)
+        else:
+            _restored(folder, current, copy, before, notes)
+        folder.remove(copy + RECORD)
+        folder.sync()
+        return Undone(folder.name, copy if before else "", tuple(notes))
+
+
+def _last(folder: Folder) -> str:
+    prefix = f"{folder.name}.seedstall-"
+    found: list[tuple[str, int, str]] = []
+    for name in folder.names():
+        if not name.startswith(prefix) or not name.endswith(RECORD):
+            continue
+        match = _NUMBERED.fullmatch(name[len(prefix) : -len(RECORD)])
+        if match:
+            found.append((match[0][:16], int(match[1] or 1), name.removesuffix(RECORD)))
+    if not found:
+        message = f"nothing of seedstall's stands beside {folder.name}"
+        raise SeedstallError(message, "only what --apply wrote can be taken back")
+    return max(found)[2]
+
+
+def _read_record(folder: Folder, copy: str) -> tuple[str, str]:
+    """Digests before (``""``: there was no file) and of what was written."""
+    held = folder.read(copy + RECORD, limit=4096)
+    match = re.fullmatch(
+        rb"before ([0-9a-f]{64}|none)\nwritten ([0-9a-f]{64})\n", held.data if held else b""
+    )
+    if match is None:
+        message = f"{copy}{RECORD} is damaged"
+        raise SeedstallError(message, f"restore {copy} by hand")
+    before = match[1].decode()
+    return "" if before == "none" else before, match[2].decode()
+
+
+def _restored(folder: Folder, current: Held, copy: str, before: str, notes: list[str]) -> None:
+    saved = folder.read(copy)
+    if saved is None or digest(saved.data) != before:
+        message = f"the copy {copy} is gone or changed: nothing was taken back"
+        raise SeedstallError(message, "edit the file by hand")
+    kept = (saved.found.st_uid, saved.found.st_gid) == (current.found.st_uid, current.found.st_gid)
+    if kept and folder.put(copy, folder.name):
+        return
+    folder.overwrite(folder.name, saved.data, current)
+    folder.remove(copy)
+    notes.append("written in place, not at one stroke")

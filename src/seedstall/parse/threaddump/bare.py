@@ -1,0 +1,136 @@
+"""Stacks without a proper header: pasted by themselves, trimmed by hand, or with the start of the text cut off.
+
+A stack below an exception is none: it says where something failed, not where a thread is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from seedstall.model.threads import Frame
+from seedstall.parse.text import shown
+from seedstall.parse.threaddump.frame import CutFrame, Lock, Mark, State, line
+from seedstall.parse.threaddump.header import LONGEST, Header, header
+
+SHORTEST: Final = len("\nat a.b(c)\n")
+_LONGEST: Final = 1 << 20
+_LOOK_ABOVE: Final = 5
+"""Lines above a stack that may still be an exception's message."""
+
+_FRAME = re.compile(rb"\n[ \t>|*]*+(?:\d{1,7}[:.)]?[ \t|]++)?at[ \t]++[^\s(]++ ?\(")
+_EXCEPTION = re.compile(
+    rb"(?:Exception|Error|Throwable|Failure|Fault|ThreadDeath)\b|\bCaused by:|\bSuppressed:"
+    rb"|\.\.\. \d+ (?:more|common frames)"
+)
+_QUOTED = re.compile(rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^"\n]*)(?:"|\xe2\x80[\x9c-\x9f])?(.*)')
+
+
+class Bare(NamedTuple):
+    """A stack: from ``start`` (its header or first line) to ``end``; its body from ``body``."""
+
+    start: int
+    body: int
+    end: int
+    header: Header
+
+
+def stacks(data: bytes, start: int, end: int) -> Iterator[Bare]:
+    """The stacks between *start* and *end* that no exception stands above."""
+    at = start if _FRAME.match(b"\n" + data[start : start + 400]) else None
+    while True:
+        if at is None:
+            match = _FRAME.search(data, start, end)
+            if match is None:
+                return
+            at = match.start() + 1
+        stop = _end(data, at, end)
+        found = _stack(data, start, at, stop)
+        if found is not None:
+            yield found
+        start, at = max(stop, at + 1), None
+
+
+def is_only_stacks(piece: bytes) -> bool:
+    """Whether *piece* of a dump holds stacks and nothing else: some of a thread, no log, no exception."""
+    if b"at " not in piece:
+        return False
+    frames = 0
+    for number, raw in enumerate(piece.split(b"\n")):
+        read = line(raw)
+        if isinstance(read, Frame | CutFrame):
+            frames += 1
+        elif read is Mark.FOREIGN and number and not _QUOTED.fullmatch(raw):
+            return False
+    return frames > 1
+
+
+def cut_header(data: bytes, start: int) -> tuple[int, Header] | None:
+    """The header that the text ends in, where it begins after *start* and breaks off before its ids."""
+    tail = data[max(start, len(data) - LONGEST) :]
+    above, newline, last = tail.rstrip(b"\n").rpartition(b"\n")
+    if not newline or above.rpartition(b"\n")[2].strip() or not last.startswith(b'"'):
+        return None
+    if tail.endswith(b"\n"):
+        return None
+    at = len(data) - len(last)
+    return at, header(last) or Header(shown(last[1:].partition(b'"')[0]))
+
+
+def _end(data: bytes, at: int, limit: int) -> int:
+    """The stack ends at a blank line, or where two lines in a row are none of its own."""
+    limit = min(limit, at + _LONGEST)
+    foreign = 0
+    end = at
+    while at < limit:
+        eol = data.find(b"\n", at, limit)
+        eol = limit if eol < 0 else eol
+        read = line(data[at:eol])
+        if read is Mark.BLANK:
+            break
+        if read is Mark.FOREIGN:
+            foreign += 1
+            if foreign > 1 or _EXCEPTION.search(data, at, min(eol, at + 400)):
+                break
+        else:
+            foreign = 0
+            end = eol
+        at = eol + 1
+    return end
+
+
+def _stack(data: bytes, start: int, at: int, end: int) -> Bare | None:
+    above = list(_above(data, start, at))
+    if any(_EXCEPTION.search(text[:1000]) for _, text in above):
+        return None
+    begin, head = at, Header("")
+    for offset, text in above[:2]:
+        read = line(text)
+        if isinstance(read, State | Lock):
+            begin = offset
+            continue
+        named = header(text) or _quoted(text)
+        if named is not None:
+            return Bare(offset, min(offset + len(text) + 1, end), end, named)
+        break
+    frames = sum(isinstance(line(raw), Frame) for raw in data[at:end].split(b"\n"))
+    if frames < 2 and begin == at:
+        return None
+    return Bare(begin, begin, end, head)
+
+
+def _above(data: bytes, start: int, at: int) -> Iterator[tuple[int, bytes]]:
+    """The lines right above *at*, nearest first, up to a blank one."""
+    for _ in range(_LOOK_ABOVE):
+        before = max(data.rfind(b"\n", max(start, at - LONGEST), max(at - 1, 0)) + 1, start)
+        text = data[before : max(at - 1, before)]
+        if not text.strip():
+            return
+        yield before, text
+        at = before
+
+
+def _quoted(text: bytes) -> Header | None:
+    match = _QUOTED.fullmatch(text)
+    return Header(shown(match[1])) if match else None

@@ -1,0 +1,190 @@
+"""What a server log and a measured read of the device say of seeding: the findings that need no thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.knowledge.seeding import right_egd
+from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.jvm import Product
+from seedstall.model.log import Observation, SeedingLine, ServerLog, StartLine
+from seedstall.model.seeding import SeedRole
+from seedstall.model.verdict import Cause, Status
+from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.rules import seed_account as account
+from seedstall.rules import seed_remedies as remedies
+from seedstall.rules.seed_account import Surroundings
+
+HARMLESS_MS = 1000
+"""Tomcat prints its line above 100 ms; up to a second it is harmless."""
+THREADED_SHA1_MS = range(4_900, 5_900)
+THREADED_DRBG_MS = range(7_900, 9_100)
+"""What the threaded seeder costs (measured 5.0-5.8 s and 8.0-8.7 s): such a line may be either."""
+SLOW_DD_MS = 1000
+
+
+def slow_lines(log: ServerLog | None) -> list[SeedingLine]:
+    """The seeding lines above a second."""
+    return [line for line in log.seeding if line.took_ms > HARMLESS_MS] if log is not None else []
+
+
+def cost_ms(log: ServerLog | None) -> int | None:
+    """The longest seeding line: concurrent ones overlap, so the maximum counts and not the sum."""
+    return max((line.took_ms for line in log.seeding), default=None) if log is not None else None
+
+
+def startup_ms(log: ServerLog | None) -> int | None:
+    """The last start the log tells."""
+    return log.starts[-1].took_ms if log is not None and log.starts else None
+
+
+def from_log(
+    seeds: SeedEvidence, around: Surroundings, caught: list[SeedWait]
+) -> Iterator[Finding]:
+    """The worst seeding line, with its share of the start that followed it.
+
+    *caught* are threads that the same text shows in the seed read: the wait is over, and they prove what it was.
+    """
+    log = seeds.log
+    if log is None or not log.seeding or _is_threaded(seeds, around):
+        return
+    line = max(log.seeding, key=lambda entry: entry.took_ms)
+    start = next((s for s in log.starts if s.line > line.line or s.origin != line.origin), None)
+    ambiguous = line.took_ms in THREADED_SHA1_MS or line.took_ms in THREADED_DRBG_MS
+    if line.took_ms <= HARMLESS_MS:
+        yield _harmless(line, start)
+    else:
+        yield _slow(line, start, log, around, caught, either=ambiguous and not caught)
+
+
+def _harmless(line: SeedingLine, start: StartLine | None) -> Finding:
+    return Finding(
+        message=f"a SecureRandom seeded in {account.duration(line.took_ms)}",
+        sentence=f"{_what(line, start)}: harmless",
+        cause=Cause.NONE,
+        status=Status.CLEAR,
+        severity=Severity.NOTE,
+        confidence=Confidence.CONFIRMED,
+        evidence=tuple(_lines(line, start)),
+        cost_ms=line.took_ms,
+        startup_ms=start.took_ms if start is not None else None,
+    )
+
+
+def _slow(
+    line: SeedingLine,
+    start: StartLine | None,
+    log: ServerLog,
+    around: Surroundings,
+    caught: list[SeedWait],
+    *,
+    either: bool,
+) -> Finding:
+    stack = caught[0].stack if caught else None
+    product = around.product or _tomcat(log)
+    evidence = list(_lines(line, start))
+    for wait in caught[:1]:
+        evidence.extend(account.evidence_of(wait, None))
+    evidence.extend(account.kernel_evidence(around))
+    either_clause = ": a dripping /dev/random, or the threaded seeder after a bad seed URL"
+    return Finding(
+        message=f"a SecureRandom that took {account.duration(line.took_ms)} to seed",
+        sentence=_what(line, start) + (either_clause if either else ""),
+        cause=Cause.BLOCKING_SEED,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        confidence=_confidence(around, caught, either=either),
+        evidence=tuple(evidence),
+        fixes=remedies.remedies(stack, around, product),
+        notes=tuple(_notes(around, either=either)),
+        cost_ms=line.took_ms,
+        startup_ms=start.took_ms if start is not None else None,
+    )
+
+
+def _lines(line: SeedingLine, start: StartLine | None) -> Iterator[Evidence]:
+    yield Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt)
+    if start is not None:
+        yield Evidence(origin=f"{start.origin}:{start.line}", excerpt=start.excerpt)
+
+
+def _what(line: SeedingLine, start: StartLine | None) -> str:
+    algorithm = line.algorithm or "its generator"
+    what = f"seeding {algorithm} for Tomcat session ids took {account.duration(line.took_ms)}"
+    if start is None or not start.took_ms:
+        return what
+    share = min(1.0, line.took_ms / start.took_ms)
+    return f"{what} of a start of {account.duration(start.took_ms)} ({share:.0%})"
+
+
+def _tomcat(log: ServerLog) -> Product | None:
+    if log.product.lower() != "tomcat":
+        return None
+    return Product(key="tomcat", title="Apache Tomcat", surfaces=("tomcat-setenv", "java-opts"))
+
+
+def _is_threaded(seeds: SeedEvidence, around: Surroundings) -> bool:
+    """Whether SS102 speaks of this line: a dump shows the threaded seeder, or the seed URL has no scheme."""
+    if any(w.role is SeedRole.THREADED for w in seeds.waits):
+        return True
+    return around.source is not None and ":" not in around.source.value
+
+
+def _confidence(around: Surroundings, caught: list[SeedWait], *, either: bool) -> Confidence:
+    kernel = around.kernel
+    if caught or (kernel is not None and kernel.can_block):
+        return Confidence.CONFIRMED
+    if either or (kernel is not None and kernel.can_block is False):
+        return Confidence.POSSIBLE
+    return Confidence.LIKELY
+
+
+def _notes(around: Surroundings, *, either: bool) -> Iterator[str]:
+    if either:
+        yield (
+            "which of the two it is, a thread dump during the start, the egd value (--egd) or the device decides:"
+            " the threaded seeder always takes about 5.0-5.8 s (SHA1PRNG) or 8.0-8.7 s (DRBG)"
+        )
+    if around.kernel is None:
+        yield 'the kernel does not stand in the evidence: say --kernel "$(uname -r)" of that host'
+    elif around.kernel.can_block is False:
+        yield (
+            "on this kernel /dev/random does not block after boot: look for a replaced device, an early boot, or a bad"
+            " seed URL before you blame entropy"
+        )
+    yield right_egd(around.jdk).why
+
+
+def is_dry(observation: Observation) -> bool:
+    """Whether it is a read of the device itself that took longer than a second."""
+    return observation.kind == "dd-random" and (observation.ms or 0) > SLOW_DD_MS
+
+
+def from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
+    """A ``dd`` of the device that stood still: the device blocks, whoever reads it."""
+    items = seeds.observations.items if seeds.observations is not None else ()
+    slow = [o for o in items if is_dry(o)]
+    if not slow or slow_lines(seeds.log):
+        return
+    worst = max(slow, key=lambda o: o.ms or 0)
+    counts = [o for o in items if o.kind == "entropy-avail" and o.value is not None]
+    bits = f", entropy_avail {counts[0].value}" if counts else ""
+    yield Finding(
+        message="a dry /dev/random",
+        sentence=(
+            f"/dev/random is dry: {worst.value} bytes took {account.duration(worst.ms or 0)}{bits};"
+            " a Java program that seeds from it waits as long"
+        ),
+        cause=Cause.BLOCKING_SEED,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        evidence=tuple(
+            Evidence(origin=f"{o.origin}:{o.line}", excerpt=o.excerpt) for o in (*slow, *counts[:2])
+        ),
+        fixes=(remedies.feeder(), *remedies.egd_fixes(None, None, None)),
+        notes=(
+            "no thread or log of the Java program stands here: a thread dump or its log would confirm it",
+            right_egd(None).why,
+        ),
+    )

@@ -1,0 +1,199 @@
+"""What a word on the command line means: a process, a captured tree, a directory of files, a file, standard input."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from seedstall.model.errors import NoSuchTargetError, SeedstallError
+from seedstall.model.evidence import Got, Ref, Space, Why
+from seedstall.parse import procfs
+from seedstall.source import host
+from seedstall.source.tree import TreeSource, is_tree
+
+MAX_FILES = 10_000
+"""Files taken from a directory handed over."""
+_SHOWN = 100
+
+
+class Kind(StrEnum):
+    """What a target is."""
+
+    PID = "pid"
+    TREE = "tree"
+    DIRECTORY = "directory"
+    FILE = "file"
+    STDIN = "stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One target: ``name`` as it is told to people, ``pid`` of a process, ``path`` of what is on disk."""
+
+    name: str
+    kind: Kind
+    pid: int | None = None
+    path: str = ""
+
+
+def resolve(text: str) -> Target:
+    """What a word means. A process need not be a JVM: one may stand below it (`host.jvms_below`).
+
+    Raises:
+        NoSuchTargetError: there is no such thing, or it can never be a target.
+        SeedstallError: it is there and cannot be read.
+    """
+    if text == "-":
+        return Target("-", Kind.STDIN)
+    if text.isascii() and text.isdigit():
+        return _process(int(text) if len(text) < 11 else 2**31)  # noqa: PLR2004 - longer than any pid
+    return _on_disk(text)
+
+
+def jvms_of(target: Target) -> tuple[int, ...]:
+    """The JVM that a process is, or those below it.
+
+    Raises:
+        NoSuchTargetError: neither.
+    """
+    if target.pid is None:
+        raise NoSuchTargetError(f"{target.name} is not a process", "name a PID")
+    if host.is_jvm(target.pid):
+        return (target.pid,)
+    below = host.jvms_below(target.pid)
+    if not below:
+        raise not_a_jvm(target)
+    return below
+
+
+def tree(target: Target) -> TreeSource:
+    """The source of a captured tree."""
+    return TreeSource(target.path)
+
+
+def files_below(target: Target) -> tuple[Target, ...]:
+    """The regular files below a directory, sorted; links are not followed, hidden ones left out.
+
+    Raises:
+        SeedstallError: there are more than `MAX_FILES`.
+    """
+    found: list[Target] = []
+    for folder, folders, names in os.walk(target.path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
+                found.append(Target(str(path), Kind.FILE, path=str(path)))
+        if len(found) > MAX_FILES:
+            raise SeedstallError(
+                f"{target.name} holds more than {MAX_FILES} files", "name the ones meant"
+            )
+    return tuple(found)
+
+
+def _process(pid: int) -> Target:
+    if pid >= 2**31:
+        raise NoSuchTargetError("a number that long is no pid", "pids end at 4194304")
+    with host.HostSource(pid) as source:
+        reading = source.read(Ref(Space.PROCESS, "status"))
+    if not isinstance(reading, Got):
+        if reading.why is Why.DENIED:
+            raise NoSuchTargetError(f"process {pid} may not be looked at", reading.detail)
+        raise _no_process(pid)
+    leader = procfs.status(reading.value).tgid
+    if leader != pid:
+        raise NoSuchTargetError(f"{pid} is a thread of process {leader}", f"name {leader}")
+    return Target(str(pid), Kind.PID, pid)
+
+
+def _no_process(pid: int) -> NoSuchTargetError:
+    if Path(str(pid)).exists():
+        return NoSuchTargetError(
+            f"there is no process {pid}", f"for the file of that name say ./{pid}"
+        )
+    return NoSuchTargetError(
+        f"there is no process {pid}", "it has ended, or lives in another pid namespace"
+    )
+
+
+def not_a_jvm(target: Target) -> NoSuchTargetError:
+    """The error for a process that is no JVM and has none below it: it names what the process is."""
+    pid = target.pid if target.pid is not None else 0
+    with host.HostSource(pid) as source:
+        reading = source.read(Ref(Space.PROCESS, "stat"))
+        if not isinstance(reading, Got):
+            return _no_process(pid)
+        found = procfs.stat(reading.value)
+        what = " ".join(host.command_line(source))[:_SHOWN]
+    if found.state in "ZX":
+        return NoSuchTargetError(
+            f"process {pid} ({found.comm}) has ended: it is a zombie", f"its parent is {found.ppid}"
+        )
+    return NoSuchTargetError(
+        f"process {pid} is not a JVM, and none is below it: {what}",
+        "while a JVM is being loaded it is none yet: try again; pgrep -f java lists Java processes",
+    )
+
+
+def _on_disk(text: str) -> Target:
+    try:
+        mode = Path(text).stat().st_mode
+    except FileNotFoundError:
+        raise NoSuchTargetError(
+            f"there is no file {text}", "a target is a PID, a file, a folder or -"
+        ) from None
+    except OSError as error:
+        raise NoSuchTargetError(f"{text}: {error.strerror}") from error
+    except ValueError as error:
+        raise NoSuchTargetError(f"{text!r} is no file name") from error
+    if stat.S_ISDIR(mode):
+        return Target(text, Kind.TREE if is_tree(text) else Kind.DIRECTORY, path=text)
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        raise NoSuchTargetError(
+            f"{text} is a device or socket: it is not read", "name a file, or a process"
+        )
+    if stat.S_ISREG(mode):
+        _refuse_unread(text)
+    return Target(text, Kind.FILE, path=text)
+
+
+_ET_CORE = b"\x04\x00"
+_FORMATS = (
+    (
+        b"JAVA PROFILE ",
+        "a heap dump (hprof)",
+        "a thread dump says where threads wait: jstack PID, or kill -3",
+    ),
+    (b"FLR\x00", "a flight recording", "jfr print --events jdk.ThreadDump FILE > dump.txt"),
+    (b"PK\x03\x04", "a zip archive", "unpack it and name the directory or the files"),
+    (b"\xfd7zXZ\x00", "an xz archive", "unpack it and name the directory or the files"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it and name the directory or the files"),
+)
+
+
+def _refuse_unread(path: str) -> None:
+    """Say of what we recognise and cannot read what it is, rather than find nothing in it."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(512)
+    except OSError as error:
+        raise SeedstallError(
+            f"{path}: {error.strerror}", "run as a user that may read it"
+        ) from error
+    if head.startswith(b"\x7fELF"):
+        if _ET_CORE in (head[16:18], head[17:15:-1]):
+            raise SeedstallError(
+                f"{path} is an ELF core: cores are not read yet",
+                "jhsdb jstack --exe $JAVA_HOME/bin/java --core FILE > dump.txt, then diagnose dump.txt",
+            )
+        raise NoSuchTargetError(f"{path} is a program, not evidence", "start it and name its PID")
+    for magic, what, hint in _FORMATS:
+        if head.startswith(magic):
+            raise SeedstallError(f"{path} is {what}", hint)
+    if head[257:262] == b"ustar":
+        raise SeedstallError(
+            f"{path} is a tar archive", "unpack it and name the directory or the files"
+        )
