@@ -161,6 +161,11 @@ def test_banner_of_a_dump(text: str, feature: int, update: int | None, family: V
     assert (found.feature, found.update, found.family) == (feature, update, family)
 
 
+def test_the_text_kept_is_the_version_alone() -> None:
+    assert str(jdk_version("openjdk 17.0.15 2025-04-15")) == "17.0.15"
+    assert str(jdk_version("1.8.0_151 (Oracle)")) == "1.8.0_151"
+
+
 def test_a_hotspot_version_is_not_shown_as_if_it_were_the_jdk() -> None:
     assert str(vm_banner("OpenJDK 64-Bit Server VM (25.504-b01 mixed mode):")) == "8u504"
     assert str(vm_banner("OpenJDK 64-Bit Server VM (24.79-b02 mixed mode):")) == "7"

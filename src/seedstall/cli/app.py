@@ -10,8 +10,12 @@ import typer
 
 from seedstall import __version__
 from seedstall.cli.console import Exit, close_stdout, complain
+from seedstall.cli.demo import demo
 from seedstall.cli.diagnose import diagnose
+from seedstall.cli.dump import dump
 from seedstall.cli.explain import explain
+from seedstall.cli.fix import fix
+from seedstall.cli.kernel import kernel
 from seedstall.model.errors import SeedstallError
 
 app = typer.Typer(
@@ -40,8 +44,8 @@ def seedstall(
     """Say why a Java program hangs or crawls at start, prove it, and write the fix."""
 
 
-app.command()(diagnose)
-app.command()(explain)
+for command in (diagnose, fix, dump, kernel, explain, demo):
+    app.command()(command)
 
 
 class Interrupted(BaseException):

@@ -1,10 +1,9 @@
 """Asking a running HotSpot JVM for its thread dump or properties, by its own attach protocol and without a JDK.
 
-The protocol (attachListener_linux.cpp, since JDK 6): a client puts a file ``.attach_pidN`` into the target's working
-directory or ``/tmp`` and sends SIGQUIT; the JVM, finding a file of its own user there, starts its Attach Listener, which
-makes a socket ``/tmp/.java_pidN``. On it the client writes ``1 NUL command NUL NUL NUL NUL`` and reads a result code,
-a newline and the answer. N is the pid in the target's own namespace, ``/tmp`` the target's, whatever its
-``java.io.tmpdir``. The JVM answers only a peer with its own effective ids, from 11 on also root.
+The protocol (attachListener_linux.cpp, JDK 6 to 25): a client puts a file ``.attach_pidN`` where the target looks for
+it and sends SIGQUIT; the JVM then makes a socket ``/tmp/.java_pidN``. On it the client writes ``1 NUL command NUL NUL
+NUL NUL`` and reads a result code, a newline and the answer. N is the pid in the target's own namespace, ``/tmp`` the
+target's, whatever its ``java.io.tmpdir``. The JVM answers only a peer with its own effective ids, from 11 on also root.
 
 Only commands that look are known here. ``threaddump`` is asked without ``-l``, which walks the heap. No agent is ever
 loaded and no management agent started: in a JVM whose default SecureRandom hangs that blocks the Attach Listener for
@@ -13,17 +12,19 @@ good.
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
+import itertools
 import time
+from _socket import socket as Socket  # noqa: N812 - a class; see seedstall.effect.listener
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from os import close
 
 from seedstall.effect import preflight
+from seedstall.effect.caller import held_signals
+from seedstall.effect.listener import POLL_S, Deadline, Listener
+from seedstall.effect.trigger import Trigger, send_sigquit
 from seedstall.facts.process import jvm_process
-from seedstall.model.evidence import Got, Missing, Reading, Ref, Space, Unavailable, Why
+from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.report import Action
 from seedstall.parse import procfs
@@ -32,22 +33,18 @@ from seedstall.source.base import Recorder
 from seedstall.source.host import HostSource
 
 COMMANDS = ("threaddump", "properties")
-REPLY_LIMIT = 64 << 20
-"""Bytes of an answer: 20,000 threads with deep stacks make about 50 MiB."""
-_POLL_S = 0.001
-_STALE_S = 10.0
-"""A trigger file older than this was left behind; a younger one may be another client's at work."""
 _CLIENT_AT_WORK_S = 1.0
+_TURNS_TO_LOOK = 50
 
 
 class Attacher:
-    """Asks one JVM, guarded. Nothing happens until `ask`.
-
-    ``actions`` lists what was done to the target, or with *dry_run* what would be.
-    """
+    """Asks one JVM, guarded. Nothing happens until `ask`."""
 
     def __init__(self, pid: int, *, timeout_s: float = 5.0, dry_run: bool = False) -> None:
-        """Know whom to ask; *timeout_s* bounds each question, from the first look to the last byte."""
+        """Know whom to ask. *timeout_s* bounds each question, from the first look to the last byte.
+
+        With *dry_run* the guards are run, and `actions` says what would be done.
+        """
         self.pid = pid
         self._timeout_s = timeout_s
         self._dry_run = dry_run
@@ -56,14 +53,19 @@ class Attacher:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """What was done, in order. ``pause_ms`` is the time from question to last byte: the JVM's pause lies in it."""
+        """What was done to the target: one for each question that reached it, ``sigquit+attach threaddump``.
+
+        ``sigquit`` stands where a signal called for the listener, ``attach`` where the question was put. ``pause_ms``
+        is the time from the question to the answer's last byte: the JVM's own pause lies within it. With *dry_run* one
+        for each file, signal and socket that would be used.
+        """
         return tuple(self._actions)
 
     def ask(self, command: str) -> Reading[bytes]:
         """The JVM's answer to *command*, or why there is none.
 
-        ``REFUSED`` by a guard, ``DENIED`` by a permission, ``VANISHED``, ``TIMED_OUT``, ``TRUNCATED``. Never raises for a
-        target that does not behave.
+        ``REFUSED`` by a guard, ``DENIED`` by a permission, ``VANISHED``, ``TIMED_OUT``, ``TRUNCATED``. Never raises for
+        a target that does not behave.
         """
         ref = Ref(Space.ATTACH, command)
         if command not in COMMANDS:
@@ -80,30 +82,162 @@ class Attacher:
             return Missing(rooted.why(error), (ref,), f"attach: {error.strerror or error}")
 
     def _answer(self, host: HostSource, command: str) -> bytes:
-        deadline = time.monotonic() + self._timeout_s
+        deadline = Deadline(self._timeout_s)
         looked = Recorder(host)
         process = jvm_process(looked)
-        self._same(process)
-        with _Door(host, process, self._actions, deadline) as door:
-            connected = None if self._dry_run else door.connect()
-            ready = connected is not None or (self._dry_run and door.socket_there())
+        self._require_same(process)
+        _require(preflight.refusal(looked, process, preflight.QUESTION))
+        with _tmp_of(host) as tmp:
+            listener = Listener(process, tmp, deadline)
+            if self._dry_run:
+                self._plan(listener, looked, process, command)
+            connection = listener.connect() or _called_by_other(host, listener)
+            if connection is not None:
+                return self._talk(listener, connection, command, "attach")
+            _require(preflight.refusal(Recorder(host), process, preflight.SIGNAL))
+            call = _Call(host, process, Trigger(host, process, tmp), listener)
             try:
-                refused = preflight.refusal(looked, process, socket_ready=ready)
-                if refused is not None:
-                    raise Unavailable(refused)
-                if self._dry_run:
-                    door.plan(command, ready=ready)
-                    raise Unavailable(Missing(Why.REFUSED, (), "dry run: nothing was done"))
-                if connected is None:
-                    connected = door.open()
-                return door.talk(connected, command)
-            finally:
-                if connected is not None:
-                    connected.close()
+                connection = call.connection(deadline)
+            except BaseException:
+                if call.signalled:
+                    self._actions.append(Action(what="sigquit", pid=self.pid))
+                raise
+            return self._talk(
+                listener, connection, command, "sigquit+attach" if call.signalled else "attach"
+            )
 
-    def _same(self, process: JvmProcess) -> None:
+    def _talk(self, listener: Listener, connection: Socket, command: str, how: str) -> bytes:
+        started = time.monotonic()
+        try:
+            with closing(connection):
+                return listener.ask(connection, command)
+        finally:
+            taken = int((time.monotonic() - started) * 1000) + 1
+            self._actions.append(Action(what=f"{how} {command}", pid=self.pid, pause_ms=taken))
+
+    def _require_same(self, process: JvmProcess) -> None:
         """The first question settles which process is meant: a later owner of the pid is not asked."""
         if self._start_ticks is None:
             self._start_ticks = process.start_ticks
         if self._start_ticks != process.start_ticks:
-            raise Unavailable(Missing(Why.VANISHED, (), f"pid {self.pid} belongs to another process now"))
+            raise Unavailable(Missing(Why.VANISHED, (), f"pid {self.pid} is another process now"))
+
+    def _plan(
+        self, listener: Listener, looked: Recorder, process: JvmProcess, command: str
+    ) -> None:
+        """What would be done; the guards are asked all the same."""
+        steps = [f"connect to {listener.path} and ask {command}"]
+        if not listener.there:
+            _require(preflight.refusal(looked, process, preflight.SIGNAL))
+            file = f"/proc/{process.pid}/cwd/.attach_pid{process.inner_pid}"
+            steps = [f"create {file}", "send SIGQUIT", f"remove {file}", *steps]
+        self._actions += [Action(what=step, pid=self.pid) for step in steps]
+        raise Unavailable(Missing(Why.REFUSED, (), "dry run: nothing was done"))
+
+
+def _require(refused: Missing | None) -> None:
+    if refused is not None:
+        raise Unavailable(refused)
+
+
+@contextmanager
+def _tmp_of(host: HostSource) -> Generator[int]:
+    """A descriptor of the target's ``/tmp``: a link there leads inside the target's root, never out of it."""
+    found = host.read(Ref(Space.ROOT, "tmp/", Ask.STAT))
+    if isinstance(found, Missing):
+        raise Unavailable(found)
+    fd = rooted.locate(host.root_fd, "tmp/")
+    try:
+        yield fd
+    finally:
+        close(fd)
+
+
+def _called_by_other(host: HostSource, listener: Listener) -> Socket | None:
+    """The socket that another client has just called for: its SIGQUIT is on its way, a second would print a dump."""
+    deadline = Deadline(_CLIENT_AT_WORK_S)
+    while _pending(host) and not deadline.over:
+        time.sleep(POLL_S)
+        connection = listener.connect()
+        if connection is not None:
+            return connection
+    return None
+
+
+def _pending(host: HostSource) -> bool:
+    reading = host.read(Ref(Space.PROCESS, "status"))
+    if isinstance(reading, Missing):
+        return False
+    return procfs.has_signal(procfs.status(reading.value).pending or 0, preflight.SIGQUIT)
+
+
+def _ended(host: HostSource) -> bool:
+    reading = host.read(Ref(Space.PROCESS, "stat"))
+    return isinstance(reading, Missing) or procfs.stat(reading.value).state in "ZX"
+
+
+class _Call:
+    """Makes the JVM start its Attach Listener: file, signal, wait."""
+
+    def __init__(
+        self, host: HostSource, process: JvmProcess, trigger: Trigger, listener: Listener
+    ) -> None:
+        self.signalled = False
+        self._host = host
+        self._process = process
+        self._trigger = trigger
+        self._listener = listener
+
+    def connection(self, deadline: Deadline) -> Socket:
+        """A connection to the listener that was called for. The file is gone afterwards, whatever happens.
+
+        Raises:
+            Unavailable: it cannot be called, or did not come in time.
+        """
+        with held_signals(), closing(self._trigger):
+            return self._placed() or self._signalled(deadline)
+
+    def _placed(self) -> Socket | None:
+        """Place the file. Where another client is at work, take the socket that it has called for."""
+        for _ in range(3):
+            self._trigger.place()
+            if self._trigger.fresh:
+                early = self._wait(Deadline(_CLIENT_AT_WORK_S))
+                if early is not None:
+                    return early
+            if self._trigger.there:
+                return None
+        raise Unavailable(Missing(Why.REFUSED, (), "other clients keep attaching to it"))
+
+    def _signalled(self, deadline: Deadline) -> Socket:
+        early = self._listener.connect()
+        if early is not None:
+            return early
+        send_sigquit(self._host, self._process)
+        self.signalled = True
+        connection = self._wait(deadline)
+        if connection is None:
+            raise Unavailable(Missing(Why.TIMED_OUT, (), self._unanswered()))
+        return connection
+
+    def _wait(self, deadline: Deadline) -> Socket | None:
+        for turn in itertools.count(1):
+            connection = self._listener.connect()
+            if connection is not None or deadline.over:
+                return connection
+            if turn % _TURNS_TO_LOOK == 0 and _ended(self._host):
+                raise Unavailable(Missing(Why.VANISHED, (), "it ended while we waited"))
+            time.sleep(POLL_S)
+        return None
+
+    def _unanswered(self) -> str:
+        """What became of the signal: a person must know where a dump may turn up later."""
+        if _pending(self._host):
+            return (
+                "the SIGQUIT is still pending: when the JVM gets to it, it will print a thread dump into its own"
+                " standard output (as after kill -3), which does it no harm"
+            )
+        return (
+            "it took the SIGQUIT and opened no attach socket: a thread dump may stand in its own standard output"
+            " (as after kill -3)"
+        )

@@ -30,13 +30,13 @@ _DISABLE = "DisableAttachMechanism"
 Guard = Callable[[Source, JvmProcess], str]
 
 
-def refusal(source: Source, process: JvmProcess, *, socket_ready: bool) -> Missing | None:
-    """Why the JVM must not be asked; ``None`` where nothing speaks against it.
+def refusal(source: Source, process: JvmProcess, guards: tuple[Guard, ...]) -> Missing | None:
+    """Why the JVM must not be touched; ``None`` where none of *guards* speaks against it.
 
-    ``socket_ready`` is whether its attach socket answers: then no signal is sent. The detail of the answer names the
-    guard's reason; where a guard could not look, it is that reading's own reason.
+    `QUESTION` before its attach socket is used, `SIGNAL` besides before one is called for. The detail names the guard's
+    reason; where a guard could not look, it is that reading's own reason.
     """
-    for guard in _ALWAYS if socket_ready else _ALWAYS + _BEFORE_SIGNAL:
+    for guard in guards:
         try:
             reason = guard(source, process)
         except Unavailable as error:
@@ -125,7 +125,7 @@ def _attach_allowed(source: Source, process: JvmProcess) -> str:
     launcher = environ.get("JDK_JAVA_OPTIONS", "")
     words = [*before.split(), *launcher.split(), *argv, *after.split()]
     last = [word for word in words if word in (f"-XX:+{_DISABLE}", f"-XX:-{_DISABLE}")][-1:]
-    told = f"-XX:+{_DISABLE}".encode() in _performance_data(source, process)
+    told = f"+{_DISABLE}".encode() in _performance_data(source, process)
     if told or last == [f"-XX:+{_DISABLE}"]:
         return f"attaching is switched off (-XX:+{_DISABLE}): kill -3 makes it print a dump into its own output"
     return ""
@@ -310,8 +310,8 @@ def _folders(source: Source, controller: str) -> tuple[str, ...] | None:
     return procfs.cgroup_folders(procfs.cgroups(reading.value), mounted, controller)
 
 
-_ALWAYS: tuple[Guard, ...] = (_alive, _hotspot, _thawed)
-_BEFORE_SIGNAL: tuple[Guard, ...] = (
+QUESTION: tuple[Guard, ...] = (_alive, _hotspot, _thawed)
+SIGNAL: tuple[Guard, ...] = (
     _not_debugged,
     _attach_allowed,
     _catches,

@@ -21,8 +21,8 @@ class Undone:
     notes: tuple[str, ...] = ()
 
 
-def undo(root: int, path: str) -> Undone:
-    """Put the file *path* below *root* back as it was before the last `apply`.
+def undo(root: int, path: str, *, dry_run: bool = False) -> Undone:
+    """Put the file *path* below *root* back as it was before the last `apply`; with *dry_run* only say so.
 
     Raises:
         SeedstallError: nothing was applied, or the file or its copy changed since.
@@ -36,14 +36,16 @@ def undo(root: int, path: str) -> Undone:
             raise SeedstallError(
                 message, f"compare it with {copy}" if before else "edit it by hand"
             )
+        saved = _saved(folder, copy, before) if before else None
         notes: list[str] = []
-        if not before:
-            folder.remove(folder.name)
-        else:
-            _restored(folder, current, copy, before, notes)
-        folder.remove(copy + RECORD)
-        folder.sync()
-        return Undone(folder.name, copy if before else "", tuple(notes))
+        if not dry_run:
+            if saved is None:
+                folder.remove(folder.name)
+            else:
+                _restored(folder, current, copy, saved, notes)
+            folder.remove(copy + RECORD)
+            folder.sync()
+        return Undone(folder.name, copy if saved is not None else "", tuple(notes))
 
 
 def _last(folder: Folder) -> str:
@@ -74,11 +76,15 @@ def _read_record(folder: Folder, copy: str) -> tuple[str, str]:
     return "" if before == "none" else before, match[2].decode()
 
 
-def _restored(folder: Folder, current: Held, copy: str, before: str, notes: list[str]) -> None:
+def _saved(folder: Folder, copy: str, before: str) -> Held:
     saved = folder.read(copy)
     if saved is None or digest(saved.data) != before:
         message = f"the copy {copy} is gone or changed: nothing was taken back"
         raise SeedstallError(message, "edit the file by hand")
+    return saved
+
+
+def _restored(folder: Folder, current: Held, copy: str, saved: Held, notes: list[str]) -> None:
     kept = (saved.found.st_uid, saved.found.st_gid) == (current.found.st_uid, current.found.st_gid)
     if kept and folder.put(copy, folder.name):
         return

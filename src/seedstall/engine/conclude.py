@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from seedstall.model.finding import Finding, Fired, Outcome, Severity
+from seedstall.model.finding import Clear, Crashed, Finding, Fired, Outcome, Severity
 from seedstall.model.report import Verdict
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
@@ -33,11 +33,10 @@ def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verd
     found = sorted(fired(outcomes), key=lambda item: rank(item[1]), reverse=True)
     if found and found[0][1].severity >= Severity.WARNING:
         return _of_winner(found)
-    top = found[0][1] if found else None
-    tells = top is not None and top.status is not Status.CLEAR and top.cause is not Cause.NONE
-    if tells and (top.status in _SEEN or not _looked(outcomes)):
-        return _of_winner(found)
-    return _without_winner(found, outcomes, evidence)
+    if evidence is not None and evidence.shows_a_start and _looked(outcomes):
+        return _clear(found, evidence)
+    told = [item for item in found if item[1].status is Status.UNKNOWN]
+    return _of_winner(told) if told else _unknown(found, outcomes, evidence)
 
 
 def explained(outcomes: Sequence[Outcome]) -> dict[int, str]:
@@ -78,50 +77,48 @@ def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
 
 
 def _looked(outcomes: Sequence[Outcome]) -> bool:
-    """Whether the rules that would see a stall had their evidence: else "clear" would be a lie."""
-    wanted = {o.code: o for o in outcomes if o.code in _SEEDING}
-    return "SS101" in wanted and type(wanted["SS101"]).__name__ in ("Fired", "Clear")
+    """Whether every rule that would see a stall had its evidence: else "clear" would be a lie."""
+    wanted = [o for o in outcomes if o.code == "SS101"]
+    return bool(wanted) and all(isinstance(o, (Fired, Clear)) for o in wanted)
 
 
-def _without_winner(
-    found: list[tuple[str, Finding]], outcomes: Sequence[Outcome], evidence: SeedEvidence | None
-) -> Verdict:
-    also = tuple(dict.fromkeys(f.cause for _, f in found if f.cause is not Cause.NONE))
-    note = found[0][1] if found else None
-    cost = next((f.cost_ms for _, f in found if f.cost_ms is not None), None)
-    startup = next((f.startup_ms for _, f in found if f.startup_ms is not None), None)
-    if not _looked(outcomes) or evidence is None:
-        return Verdict(
-            status=Status.UNKNOWN,
-            cause=Cause.NONE,
-            confidence=None,
-            sentence=_unknown_sentence(evidence),
-            also=also,
-        )
-    if any(o.code in _SEEDING and type(o).__name__ == "Crashed" for o in outcomes):
-        return Verdict(
-            status=Status.UNKNOWN,
-            cause=Cause.NONE,
-            confidence=None,
-            sentence="a rule about seeding failed, so nothing can be said; see 'crashed'",
-        )
+def _clear(found: list[tuple[str, Finding]], evidence: SeedEvidence) -> Verdict:
+    note = next((f for _, f in found if f.status is Status.CLEAR), None)
     return Verdict(
         status=Status.CLEAR,
         cause=Cause.NONE,
         confidence=None,
         sentence=_clear_sentence(note, evidence),
-        cost_ms=cost,
-        startup_ms=startup,
-        share=min(1.0, cost / startup) if cost is not None and startup else None,
-        also=also,
+        cost_ms=note.cost_ms if note is not None else None,
+        startup_ms=note.startup_ms if note is not None else None,
+        share=note.share if note is not None else None,
+        also=_causes(found),
         finding=note,
     )
 
 
-def _unknown_sentence(evidence: SeedEvidence | None) -> str:
-    if evidence is None:
-        return "nothing here shows a start: no thread, no thread dump, no server log could be read"
-    return "what could be read does not say whether a thread waits for random bytes"
+def _causes(found: list[tuple[str, Finding]]) -> tuple[Cause, ...]:
+    return tuple(dict.fromkeys(f.cause for _, f in found if f.cause is not Cause.NONE))
+
+
+def _unknown(
+    found: list[tuple[str, Finding]], outcomes: Sequence[Outcome], evidence: SeedEvidence | None
+) -> Verdict:
+    if any(o.code in _SEEDING and isinstance(o, Crashed) for o in outcomes):
+        sentence = "a rule about seeding failed, so nothing can be said (see below)"
+    elif evidence is None or not evidence.shows_a_start:
+        sentence = (
+            "nothing here shows a start: no thread, no thread dump and no server log was read"
+        )
+    else:
+        sentence = "what could be read does not say whether a thread waits for random bytes"
+    return Verdict(
+        status=Status.UNKNOWN,
+        cause=Cause.NONE,
+        confidence=None,
+        sentence=sentence,
+        also=_causes(found),
+    )
 
 
 def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:

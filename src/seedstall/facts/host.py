@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from seedstall.knowledge.distributions import guessed_distribution
 from seedstall.knowledge.release import read_release
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.kernel import Distribution, KernelRandom
@@ -64,6 +63,8 @@ def distribution(source: Source, kernel: KernelRandom | None) -> Distribution:
     Raises:
         Unavailable: neither says anything.
     """
+    from seedstall.knowledge.distributions import guessed_distribution  # noqa: PLC0415 - start-up time
+
     held = container(source)
     found = None if held else _release_files(source)
     if found is not None:

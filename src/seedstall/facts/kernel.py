@@ -6,8 +6,6 @@ by the facts and in the cases that need it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from seedstall.facts import devices, feeders, host
 from seedstall.facts.host import container, first_line, kernel_ref
 from seedstall.knowledge import kernel as knowledge
@@ -54,12 +52,12 @@ def kernel_random(source: Source) -> KernelRandom:
         seen = _with_log(source, seen)
         kernel = decide(seen)
     if kernel.model is BlockingModel.UNKNOWN:
-        seen = replace(seen, symbols=_symbols(source))
+        seen = seen._replace(symbols=_symbols(source))
         kernel = decide(seen)
     if not (kernel.release or seen.files or seen.release) and kernel.model is BlockingModel.UNKNOWN:
         raise Unavailable(_nothing(source))
     if kernel.model is BlockingModel.BLOCKING_POOL and (name := container(source)):
-        kernel = decide(replace(seen, container=name))
+        kernel = decide(seen._replace(container=name))
     return kernel
 
 
@@ -141,8 +139,7 @@ def _with_log(source: Source, seen: KernelEvidence) -> KernelEvidence:
     """What the kernel log, the uptime and the CPU add: asked only where the files leave something open."""
     log = source.read(kernel_ref("dmesg"))
     uptime = _uptime(source)
-    return replace(
-        seen,
+    return seen._replace(
         messages=_messages(log),
         version=seen.version
         or (kernelfiles.log_release(log.value) if isinstance(log, Got) else ""),

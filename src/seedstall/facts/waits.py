@@ -149,28 +149,35 @@ def waits_in_random_device(task: KernelTask) -> bool:
 
 
 def _dated(source: Source, wait: SeedWait) -> SeedWait:
-    """Since when at least: the scheduler's stamp of the thread's last run against the host's clock.
-
-    ``se.exec_start`` of ``/proc/PID/task/TID/sched`` (CONFIG_SCHED_DEBUG, 2.6.23+) is the time since boot, in
-    milliseconds, at which the thread was last accounted as running.
-    """
+    """Since when at least, from the scheduler's stamp of the thread's last run."""
     if wait.task is None or wait.role is SeedRole.WORKING:
         return wait
     length = read_length(wait.task.syscall)
     wait = replace(wait, lengths=(length,) if length is not None else ())
-    sched = source.read(Ref(Space.PROCESS, f"task/{wait.task.tid}/sched"))
-    uptime = source.read(Ref(Space.KERNEL, "proc/uptime"))
-    if not isinstance(sched, Got) or not isinstance(uptime, Got):
+    since = _still_ms(source, wait.task.tid)
+    if since is None or since < (wait.since_ms or 0):
         return wait
-    last_ran = procfs.last_ran_ms(sched.value)
-    if last_ran is None:
-        return wait
-    since = int(float(uptime.value.split()[0]) * 1000 - last_ran)
-    if since <= 0 or since < (wait.since_ms or 0):
-        return wait
-    return replace(
-        wait, since_ms=since, since_from=f"task/{wait.task.tid}/sched, the thread's last run"
-    )
+    return replace(wait, since_ms=since, since_from=f"task/{wait.task.tid}/sched")
+
+
+def _still_ms(source: Source, tid: int) -> int | None:
+    """How long the thread has not run, at the least; ``None`` where nothing says it.
+
+    ``se.exec_start`` of ``/proc/PID/task/TID/sched`` (CONFIG_SCHED_DEBUG) is when the thread was last accounted as
+    running, in the clock of the CPU it ran on, which is not the uptime (it stands still while a virtual machine is
+    suspended, and leaves out what interrupts and the hypervisor took). So "now" is a stamp of the same CPU's.
+    """
+    stat = source.read(Ref(Space.PROCESS, f"task/{tid}/stat"))
+    theirs = source.read(Ref(Space.PROCESS, f"task/{tid}/sched"))
+    if not isinstance(stat, Got) or not isinstance(theirs, Got):
+        return None
+    cpu = procfs.stat(stat.value).processor
+    ours = source.read(Ref(Space.KERNEL, f"probe/schedclock/{cpu}"))
+    last_ran = procfs.last_ran_ms(theirs.value)
+    now = procfs.last_ran_ms(ours.value) if isinstance(ours, Got) else None
+    if last_ran is None or now is None or now <= last_ran:
+        return None
+    return now - last_ran
 
 
 PROVIDERS = (seed_evidence,)

@@ -8,7 +8,7 @@ its note. Dates are the makers' own ends of standard support.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from seedstall.knowledge.release import KernelRelease, Maker, read_release
 from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom
@@ -25,8 +25,7 @@ _NEVER_URANDOM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FeederAdvice:
+class FeederAdvice(NamedTuple):
     """What to type as root on the host.
 
     ``useless`` says why nothing helps here (then there are no commands), ``""`` where it does help. ``eol`` is true
@@ -60,7 +59,7 @@ def feeder_commands(distribution: Distribution | None, kernel: KernelRandom | No
             0,
             "it helps only where /proc/sys/kernel/random/read_wakeup_threshold exists; whether it does is not known",
         )
-    return replace(advice, note="; ".join(n for n in notes if n), unsure=unsure)
+    return advice._replace(note="; ".join(n for n in notes if n), unsure=unsure)
 
 
 def _useless(kernel: KernelRandom) -> str:
@@ -255,6 +254,12 @@ _UBUNTU_UPDATES = {
 }
 
 
+def _ubuntu_update(release: KernelRelease | None) -> str:
+    if release is None or release.maker is not Maker.UBUNTU:
+        return ""  # a flavour counts otherwise
+    return _UBUNTU_UPDATES.get(release.branch, "")
+
+
 def _ubuntu(distribution: Distribution, release: KernelRelease | None) -> FeederAdvice:
     major = _major(distribution)
     ended = _UBUNTU_ENDS.get(major)
@@ -269,7 +274,7 @@ def _ubuntu(distribution: Distribution, release: KernelRelease | None) -> Feeder
         commands=("apt-get update", "apt-get install -y haveged", start),
         eol=ended is not None,
         note=note,
-        kernel_update=_UBUNTU_UPDATES.get(release.branch, "") if release is not None else "",
+        kernel_update=_ubuntu_update(release),
     )
 
 

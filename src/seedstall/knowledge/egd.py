@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from seedstall.knowledge.seedsource import (
     DRBG_SINCE,
@@ -24,8 +23,7 @@ STRONG_NONBLOCKING = "NativePRNGNonBlocking:SUN"
 _QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
-@dataclass(frozen=True, slots=True)
-class EgdAdvice:
+class EgdAdvice(NamedTuple):
     """A value, and one line for the person who expects another one."""
 
     value: str
@@ -67,8 +65,7 @@ _CURES: dict[EgdFault, bool | None] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EgdProblem:
+class EgdProblem(NamedTuple):
     """Why a value does not do what it looks like: ``message`` in one line, ``better`` the value to take."""
 
     fault: EgdFault
@@ -77,7 +74,7 @@ class EgdProblem:
 
     @property
     def cures(self) -> bool | None:
-        """Whether starts are quick all the same, which makes it a note; ``None`` where a thing not looked at decides."""
+        """Whether starts are quick all the same, which makes it a note; ``None`` where a thing not seen decides."""
         return _CURES.get(self.fault, False)
 
 

@@ -9,7 +9,6 @@ table (facts: kernel, section 11); the release text speaks only where there are 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from seedstall.knowledge.release import (
@@ -51,7 +50,7 @@ POLLIN = 1
 # What an entropy daemon leaves behind in write_wakeup_threshold on a kernel with the pool (facts: kernel, section 2).
 _DAEMON_MARKS = {1024: "haveged", 2048: "rngd 5", 3072: "rngd 6"}
 
-_WAITS = re.compile(
+_WAITS = (
     r"\.?(?:(?P<pool>_?random_read)|random_read_iter|urandom_read\w*|wait_for_random_bytes|crng_wait_ready"
     r"|(?:__\w+_)?(?:sys|SyS)_getrandom)(?:\.(?:part|isra|constprop|cold)\.?\d*)*"
 )
@@ -67,14 +66,13 @@ def waits_for_random(symbol: str) -> Literal["pool", "crng"] | None:
     """
     if len(symbol) > _MAX_SYMBOL:
         return None
-    found = _WAITS.fullmatch(symbol)
+    found = re.fullmatch(_WAITS, symbol)
     if found is None:
         return None
     return "pool" if found.group("pool") else "crng"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelEvidence:
+class KernelEvidence(NamedTuple):
     """Everything that was had of one kernel; what was not had is ``None``, ``""`` or empty.
 
     ``files`` are the names in ``/proc/sys/kernel/random``; ``whole`` is false where they were found one by one, so that

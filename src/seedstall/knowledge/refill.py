@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from seedstall.knowledge.kernel import CRNG_FIRST, READ_WAKEUP
 
@@ -25,8 +25,7 @@ CREDIT = (3, 4)
 """Part of a transfer into the (nearly empty) blocking pool that is credited there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refill:
+class Refill(NamedTuple):
     """Entropy counted over a while: ``gained`` bits in ``seconds``, falls of the counter left out.
 
     ``first`` and ``last`` are the counter's values; ``taken`` is how often a reader (or the CRNG) emptied it.

@@ -9,7 +9,6 @@ Rows are those of the decision table (facts: kernel, section 11).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -71,8 +70,7 @@ class Maker(StrEnum):
     GVISOR = "gVisor"
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRelease:
+class KernelRelease(NamedTuple):
     """A release text taken apart.
 
     ``base`` is (version, patchlevel, sublevel), sublevel ``None`` where the text has none. ``abi`` is the
@@ -109,22 +107,17 @@ class Statement(NamedTuple):
     reason: str
 
 
-_VERSION = re.compile(
+# Written out, not compiled: `re` compiles (and keeps) the ones that a release really needs, a millisecond each.
+_VERSION = (
     r"(?<![\w.])(\d{1,2})\.(\d{1,3})(?:\.(\d{1,5}))?(?=[-+._~a-zA-Z]|$|\s|[,;()])([^\s,;()]{0,160})"
 )
-_UBUNTU = re.compile(r"-(\d{1,4})(?:\.\d{1,5})?-([a-z][a-z0-9-]{0,40})")
-_DEBIAN = re.compile(
-    r"-(0\.(?:bpo|deb\d{1,2})\.)?(\d{1,3})-(?:\w{1,20}-)*(?:amd64|686(?:-pae)?|arm64|armmp|s390x|powerpc64le|marvell)"
-)
-_DEBIAN_UPSTREAM = re.compile(r"Debian (\d{1,2})\.(\d{1,3})\.(\d{1,5})-")
-_UBUNTU_UPSTREAM = re.compile(
-    r"Ubuntu \d{1,2}\.\d{1,3}\.\d{1,3}-\S{1,40} (\d{1,2})\.(\d{1,3})\.(\d{1,5})"
-)
-_EL = re.compile(r"\.el(\d{1,2})(?:_(\d{1,2}))?")
-_BUILD = re.compile(r"-(\d{1,6})")
-_SUSE = re.compile(
-    r"-[\d.]{1,40}-(?:default|azure|preempt|rt|pae|xen|kvmsmall|64kb|vanilla|desktop|ec2|trace)(?:-base)?"
-)
+_UBUNTU = r"-(\d{1,4})(?:\.\d{1,5})?-([a-z][a-z0-9-]{0,40})"
+_DEBIAN = r"-(0\.(?:bpo|deb\d{1,2})\.)?(\d{1,3})-(?:\w{1,20}-)*(?:amd64|686(?:-pae)?|arm64|armmp|s390x|powerpc64le|marvell)"
+_DEBIAN_UPSTREAM = r"Debian (\d{1,2})\.(\d{1,3})\.(\d{1,5})-"
+_UBUNTU_UPSTREAM = r"Ubuntu \d{1,2}\.\d{1,3}\.\d{1,3}-\S{1,40} (\d{1,2})\.(\d{1,3})\.(\d{1,5})"
+_EL = r"\.el(\d{1,2})(?:_(\d{1,2}))?"
+_BUILD = r"-(\d{1,6})"
+_SUSE = r"-[\d.]{1,40}-(?:default|azure|preempt|rt|pae|xen|kvmsmall|64kb|vanilla|desktop|ec2|trace)(?:-base)?"
 
 
 def read_release(release: str, version: str = "") -> KernelRelease | None:
@@ -134,7 +127,7 @@ def read_release(release: str, version: str = "") -> KernelRelease | None:
     """
     release = release[:MAX_RELEASE].strip()
     version = version[:MAX_RELEASE]
-    found = _VERSION.search(_without_host(release))
+    found = re.search(_VERSION, _without_host(release))
     if found is None:
         return None
     major, minor, sub, suffix = found.groups()
@@ -154,11 +147,12 @@ def _made(
     text: str, base: tuple[int, int, int | None], suffix: str, everything: str
 ) -> KernelRelease:
     """Tell the maker by the suffix, and by the rest of the text where that is ambiguous."""
-    build = _BUILD.match(suffix)
+    build = re.match(_BUILD, suffix)
     abi = int(build.group(1)) if build else None
     if (maker := _foreign(suffix, everything)) is not None:
         return KernelRelease(text, base, maker, abi)
-    if (el := _EL.search(suffix)) is not None and "elrepo" not in suffix:
+    el = re.search(_EL, suffix) if ".el" in suffix and "elrepo" not in suffix else None
+    if el is not None:
         number = int(el.group(1))
         own = (base[0], base[1], base[2] or 0) in EL_BASES.get(number, ())
         point = int(el.group(2)) if el.group(2) else None
@@ -181,7 +175,7 @@ def _deb_or_plain(
     text: str, base: tuple[int, int, int | None], suffix: str, everything: str
 ) -> KernelRelease:
     hidden = base[2] == 0 or base[0] == 2  # noqa: PLR2004 - 2.6.32-21-generic: the third number is no sublevel
-    if hidden and (debian := _DEBIAN.fullmatch(suffix)) is not None:
+    if hidden and (debian := re.fullmatch(_DEBIAN, suffix)) is not None:
         return KernelRelease(
             text,
             base,
@@ -190,25 +184,25 @@ def _deb_or_plain(
             upstream=_upstream(_DEBIAN_UPSTREAM, base, everything),
             backport=debian.group(1) is not None,
         )
-    if hidden and (ubuntu := _UBUNTU.fullmatch(suffix)) is not None:
+    if hidden and (ubuntu := re.fullmatch(_UBUNTU, suffix)) is not None:
         abi, flavour = int(ubuntu.group(1)), ubuntu.group(2)
         own = flavour in UBUNTU_FLAVOURS and abi < UBUNTU_DERIVED_ABI
         maker = Maker.UBUNTU if own else Maker.UBUNTU_FLAVOUR
         return KernelRelease(
             text, base, maker, abi, upstream=_upstream(_UBUNTU_UPSTREAM, base, everything)
         )
-    if _SUSE.fullmatch(suffix) is not None or "geeko@" in everything:
+    if (suffix.count("-") > 1 and re.fullmatch(_SUSE, suffix)) or "geeko@" in everything:
         return KernelRelease(text, base, Maker.SUSE)
     upstream = _upstream(_DEBIAN_UPSTREAM, base, everything)
     return KernelRelease(text, base, Maker.DEBIAN if upstream else Maker.PLAIN, upstream=upstream)
 
 
 def _upstream(
-    pattern: re.Pattern[str], base: tuple[int, int, int | None], text: str
+    pattern: str, base: tuple[int, int, int | None], text: str
 ) -> tuple[int, int, int] | None:
     """The stable version named in the rest of the text, if it is of the same branch."""
     # /proc/version also names the compiler, "(Debian 4.9.2-10)": the kernel's own stands behind the "#".
-    found = pattern.search(text, max(text.find("#"), 0))
+    found = re.search(pattern, text[max(text.find("#"), 0) :])
     if found is None:
         return None
     version = (int(found.group(1)), int(found.group(2)), int(found.group(3)))

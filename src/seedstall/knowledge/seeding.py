@@ -8,9 +8,8 @@ that release.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from seedstall.knowledge.egd import EgdAdvice, right_egd, strong_advice
 from seedstall.knowledge.seedsource import (
@@ -126,8 +125,7 @@ _NAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Seeder:
+class _Seeder(NamedTuple):
     """What ``SeedGenerator`` (or NativePRNG's seed file) comes down to."""
 
     device: Device
@@ -181,7 +179,7 @@ def behaviour(
 _OTHER_PROVIDER = "securerandom.strongAlgorithms names another provider, which decides for itself"
 _REFUSED = (
     "java.io.File refuses a file URL with a host, query or fragment: NativePRNG throws while the SUN provider loads,"
-    " and there is no SecureRandom at all; measured on 8, 11, 17, 25"
+    " and there is no SecureRandom at all; measured on 8, 11, 17, 21, 25"
 )
 
 
@@ -370,7 +368,7 @@ def first_reads(
 ) -> tuple[int, ...] | None:
     """The reads of a generator's first use, in bytes; ``()`` where it reads nothing.
 
-    ``None`` where it depends on the caller (``generateSeed(N)``), on an update that is not known (NativePRNG's buffer on
+    ``None`` where it depends on the caller (``generateSeed(N)``), on an update not known (NativePRNG's buffer on
     8, the 8192 bytes that a buffered stream asked for on 6 before JDK-6998583), or on another provider.
     """
     if algorithm in (Algorithm.SHA1PRNG, Algorithm.DRBG):

@@ -115,7 +115,8 @@ class Product:
     """Which program this is, and where its flags persist.
 
     ``key`` is a stable short name (``tomcat``, ``jarsigner``); ``surfaces`` the `fix` surfaces that
-    fit, best first; ``asks_for`` the generator it uses for its start where known.
+    fit, best first; ``asks_for`` the generator it uses for its start where known. ``flags`` says where its JVM flags
+    persist.
     """
 
     key: str
@@ -123,6 +124,7 @@ class Product:
     surfaces: tuple[str, ...] = ("java-opts",)
     told_by: str = ""
     asks_for: str = ""
+    flags: str = ""
 
 
 @dataclass(frozen=True, slots=True)

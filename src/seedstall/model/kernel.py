@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class BlockingModel(StrEnum):
@@ -86,8 +87,7 @@ class Distribution:
     """Taken from the suffix of the kernel release (``el7``, ``amzn2``), not from a file: said to be a guess."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolLevel:
+class PoolLevel(NamedTuple):
     """How full the pool of a kernel is whose ``/dev/random`` blocks: bits, and below how many a read waits."""
 
     bits: int
@@ -95,8 +95,7 @@ class PoolLevel:
     state: PoolState
 
 
-@dataclass(frozen=True, slots=True)
-class CrngState:
+class CrngState(NamedTuple):
     """Whether the kernel's generator (what getrandom and urandom draw from) is seeded, and what says so."""
 
     ready: bool
@@ -105,8 +104,7 @@ class CrngState:
     uptime_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunningDaemon:
+class RunningDaemon(NamedTuple):
     """An entropy daemon found among the processes. ``command`` is its command line, ``""`` where not had."""
 
     name: str
@@ -114,8 +112,7 @@ class RunningDaemon:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Feeders:
+class Feeders(NamedTuple):
     """What feeds the pool from outside the kernel, and what should.
 
     ``installed`` are daemons with a unit or init script, as ``(name, file)``. ``ran`` is the daemon that must have
@@ -132,8 +129,7 @@ class Feeders:
     self_feeding: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceNode:
+class DeviceNode(NamedTuple):
     """What a path in ``/dev`` is. ``kind`` in plain words; ``rdev`` for devices; ``link`` where it is a symbolic link.
 
     ``exists`` is false where we looked and it is not there.
@@ -146,8 +142,7 @@ class DeviceNode:
     exists: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RandomDevices:
+class RandomDevices(NamedTuple):
     """``/dev/random`` and ``/dev/urandom`` as a program sees them: in ``place`` ("the JVM's root", "this host")."""
 
     random: DeviceNode

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from seedstall.model.jvm import Environment, Launch
+from seedstall.model.seeding import SeedSource
+
 
 @dataclass(frozen=True, slots=True)
 class SecuritySetting:
@@ -54,3 +57,42 @@ class SecurityProperties:
         """What ``Security.getProperty(name)`` returns."""
         setting = self.settings.get(name)
         return None if setting is None else setting.effective
+
+
+@dataclass(frozen=True, slots=True)
+class SeedFile:
+    """What the seed source's URL leads to, in the process's own root.
+
+    ``readable`` is whether the JVM's user may read it, ``None`` where its groups decide. ``kind`` is for people
+    (``a character device``); ``device`` its numbers. ``empty`` is true of a regular file without a byte.
+    """
+
+    path: str
+    there: bool
+    readable: bool | None
+    kind: str = ""
+    device: tuple[int, int] | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeedSettings:
+    """Every place where somebody may have set the seed source, as far as it could be looked at.
+
+    At least the command line, or a value that the user gives for it, is known.
+    """
+
+    launch: Launch | None = None
+    source: SeedSource | None = None
+    environment: Environment | None = None
+    properties: SecurityProperties | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSource:
+    """The effective seed source where something told it.
+
+    Without it a rule would take the shipped default, assumed for want of evidence, for a setting that was looked at.
+    """
+
+    source: SeedSource

@@ -76,6 +76,20 @@ class SeedEvidence:
     """Whether the kernel let us see what its threads wait in."""
     blind: tuple[str, ...] = ()
 
+    @property
+    def shows_a_start(self) -> bool:
+        """Whether a wait would show in it: threads, a start in a log, or a read of the device itself.
+
+        A benchmark or a mail in prose shows none, and what it does not show is not fine.
+        """
+        log, measured = self.log, self.observations
+        return bool(
+            self.threads
+            or self.tasks
+            or (log is not None and (log.starts or log.seeding))
+            or (measured is not None and any(o.kind == "dd-random" for o in measured.items))
+        )
+
 
 def read_length(call: Syscall | None) -> int | None:
     """Bytes asked for by a read-like call: its third argument (getrandom: its second)."""

@@ -195,7 +195,9 @@ def _old_update(parts: list[int]) -> int | None:
 
 
 def _made(feature: int, update: int | None, token: str = "") -> JdkVersion | None:
-    return JdkVersion(feature, update, text=token) if 1 < feature <= _NEWEST else None
+    # ``17.0.15 2025-04-15``: the date is not the version's.
+    text = token.partition(" ")[0]
+    return JdkVersion(feature, update, text=text) if 1 < feature <= _NEWEST else None
 
 
 def _described(found: JdkVersion, head: str) -> JdkVersion:

@@ -113,6 +113,35 @@ def launch(
     return replace(found, wrapper=command.wrapper, truncated=found.truncated or cut)
 
 
+def embedded(
+    argv: Sequence[str], environ: Mapping[str, str], jdk: JdkVersion | None = None
+) -> Launch:
+    """A program of its own that loads the JVM: what it hands over is not on its command line.
+
+    ``JAVA_TOOL_OPTIONS`` and ``_JAVA_OPTIONS`` are read by the JVM itself and count all the same.
+    """
+    reader = _Reader(jdk, no_file)
+    if "JDK_JAVA_OPTIONS" in environ:
+        reader.ignored.append(("JDK_JAVA_OPTIONS", "only the java launcher reads it"))
+    program = tuple(argv[1:MAX_ARGUMENTS])
+    taken = Launch(java=argv[0] if argv else "", program=program)
+    return _with_variables(reader, taken, environ)
+
+
+def joined_options(text: str) -> tuple[str, ...]:
+    """The options in the JVM's own line of them, where blanks part them and may stand in a value as well.
+
+    A word that begins with a dash begins an option: of ``-Da=b -c`` nobody can tell.
+    """
+    options: list[list[str]] = []
+    for word in text.split(" "):
+        if word.startswith("-") or not options:
+            options.append([word])
+        else:
+            options[-1].append(word)
+    return tuple(joined for words in options if (joined := " ".join(words)))
+
+
 def base_name(path: str) -> str:
     """The last part of a path."""
     return path.rpartition("/")[2]

@@ -25,6 +25,8 @@ class Stat(NamedTuple):
     cpu_ms: int
     threads: int
     start_ticks: int
+    processor: int = -1
+    """The CPU it last ran on (field 39, kernel 2.2.8); -1 where the line ends before."""
 
 
 def stat(data: bytes) -> Stat:
@@ -35,7 +37,7 @@ def stat(data: bytes) -> Stat:
     """
     head, opened, rest = data.partition(b" (")
     comm, closed, tail = rest.rpartition(b") ")
-    fields = tail.split(None, 20)
+    fields = tail.split(None, 37)
     if not (opened and closed) or len(fields) < 20:  # noqa: PLR2004 - up to field 22, start time
         raise ValueError("not a stat line of /proc")
     return Stat(
@@ -46,6 +48,7 @@ def stat(data: bytes) -> Stat:
         cpu_ms=(_number(fields[11]) + _number(fields[12])) * (1000 // TICKS_PER_SECOND),
         threads=_number(fields[17]),
         start_ticks=_number(fields[19]),
+        processor=_number(fields[36]) if len(fields) > 36 else -1,  # noqa: PLR2004 - field 39
     )
 
 

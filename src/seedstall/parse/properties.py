@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
 BLANKS = b" \t\f"
 MAX_LINES = 200_000
@@ -82,7 +81,7 @@ def _entry(text: bytes, first: int, last: int, wanted: Callable[[str], bool]) ->
         return None
     from javaproperties import loads  # noqa: PLC0415 - see the module's docstring
 
-    for name, value in cast("dict[str, str]", loads(text)).items():
+    for name, value in loads(text).items():
         if wanted(name):
             return Entry(name, value, first, last)
     return None

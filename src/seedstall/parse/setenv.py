@@ -92,8 +92,12 @@ def assignment(value: str, *, target: str = TARGET, nounset: bool = False) -> st
     return f'{target}="{kept} {option}"'
 
 
-def set_egd(data: bytes, value: str, *, target: str = TARGET) -> ShellEdit:
+def set_egd(
+    data: bytes, value: str, *, target: str = TARGET, bash: bool | None = None
+) -> ShellEdit:
     """Set ``java.security.egd`` to *value* in the options file *data*, once, in *target*.
+
+    *bash* is whether the shell that sources it is bash; ``None``: not known, the edit holds in any.
 
     Bytes that are no UTF-8, line ends, comments and a missing last line end are kept.
 
@@ -106,8 +110,12 @@ def set_egd(data: bytes, value: str, *, target: str = TARGET) -> ShellEdit:
         raise ValueError(message)
     text = data.decode("utf-8", "surrogateescape")
     try:
-        return _Editor(text, value, target).edit()
-    except (UnfinishedError, NoPlaceError):
+        return _Editor(text, value, target, bash=bash).edit()
+    except NoPlaceError:
+        if bash is None:  # one that only bash runs at all (declare -r)
+            return set_egd(data, value, target=target, bash=True)
+        raise
+    except UnfinishedError:
         raise
     except ValueError as error:
         return _unfollowed(text, value, target, error)
@@ -188,6 +196,8 @@ def essence(text: str) -> str:
         return " " if text else ""
     begin = " " if text[0] in _BLANKS else ""
     kept = [w.text.lstrip(UNKNOWN) for w in words if w.setting is not None and w.setting[0] == EGD]
+    if any(set(word) & set("'\"\\ \t\n") for word in kept):
+        return text
     option = f"-D{EGD}="
     last = words[-1].text.lstrip(UNKNOWN)
     if text[-1] in _BLANKS:
@@ -379,8 +389,9 @@ def _crlf(text: str) -> bool:
 class _Editor:
     """Finds the least change after which every way through the script sets the value."""
 
-    def __init__(self, text: str, value: str, target: str) -> None:
+    def __init__(self, text: str, value: str, target: str, *, bash: bool | None) -> None:
         self.text = text
+        self.bash = bash
         self.value = value
         self.target = target
         self.nodes = parse(text)
@@ -388,7 +399,8 @@ class _Editor:
         self.line = assignment(value, target=target, nounset=_nounset(self.nodes))
 
     def edit(self) -> ShellEdit:
-        if self.wins(self.ends(self.nodes)):
+        # A file that is right for bash alone was written for bash.
+        if self.wins(self.ends(self.nodes, bash=self.bash is not False)):
             return ShellEdit(_encode(self.text), self.place(self.text))
         second: tuple[str, tuple[str, ...]] | None = None
         for candidate, notes in self.candidates():
@@ -442,9 +454,9 @@ class _Editor:
 
     # Following
 
-    def ends(self, nodes: tuple[Node, ...]) -> tuple[Ending, ...]:
+    def ends(self, nodes: tuple[Node, ...], *, bash: bool | None = None) -> tuple[Ending, ...]:
         given: dict[str, Texts] = dict.fromkeys(ORDER, ANYTHING | NOTHING)
-        return endings(nodes, given, essence)
+        return endings(nodes, given, essence, bash=self.bash if bash is None else bash)
 
     def wins(self, ends: tuple[Ending, ...]) -> bool:
         """Whether the JVM takes the value on every way."""
@@ -479,6 +491,7 @@ class _Editor:
         bare = _changed(self.text, self.without())
         yield _appended(bare, self.line)[0], ()
         yield from self.early(bare)
+        yield from self.wrapped(bare)
         yield from self.extended(bare)
         if self.found:
             yield _appended(self.text, self.line)[0], ()
@@ -494,6 +507,16 @@ class _Editor:
             last = value.pieces[-1]
             inserted = option if last.run else f'"{option}"'
             yield _changed(text, [(last.end, last.end, inserted)]), ()
+
+    def wrapped(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The option set right before each command that ends the script, and at the end."""
+        leaving = list(_leaving(parse(text), inside=False))
+        if not leaving:
+            return
+        changes = [(n.start, n.end, f"{{ {self.line}; {text[n.start : n.end]}; }}") for n in leaving]
+        rows = ", ".join(str(line_of(text, n.start)) for n in leaving)
+        note = f"the script may end at line {rows}: the option is set right before, and at the end"
+        yield _appended(_changed(text, changes), self.line)[0], (note,)
 
     def early(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The line before the place where the script may end early; and there and at the end."""
@@ -587,3 +610,18 @@ def _nounset(nodes: tuple[Node, ...]) -> bool:
             ):
                 return True
     return False
+
+
+def _leaving(nodes: Iterable[Node], *, inside: bool) -> Iterator[Simple]:
+    """The commands at which the script may end; ``return`` counts outside functions only."""
+    for node in nodes:
+        match node:
+            case Block():
+                for part in node.parts:
+                    yield from _leaving(part, inside=inside)
+            case Function():
+                yield from _leaving(node.body, inside=True)
+            case Simple():
+                name = node.words[0].plain if node.words else None
+                if name == "exit" or (name == "return" and not inside):
+                    yield node

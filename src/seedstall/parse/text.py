@@ -21,10 +21,10 @@ _SAMPLE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in an encoding that holds ASCII as it is, lines ended by a line feed.
+    r"""A text in an encoding that holds ASCII as it is, lines ended by a line feed.
 
     ``numbers`` gives, for each line, the number of the line of the original it came from, where one line of the
-    original became several (``<br/>``, ``\\n`` in JSON); ``None`` where they are the same, counted from 1.
+    original became several (``<br/>``, ``\n`` in JSON); ``None`` where they are the same, counted from 1.
     """
 
     data: bytes
@@ -173,7 +173,9 @@ def _is_escaped(sample: bytes) -> bool:
 @cache
 def _markup_patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
     # Only tags by name: <init>, <clinit> and <0x00000000e0d02e20> are the dump's own.
-    inline = rb"a|b|i|u|p|em|tt|td|th|tr|ul|ol|li|dd|dt|dl|div|pre|code|span|font|table|tbody|strong"
+    inline = (
+        rb"a|b|i|u|p|em|tt|td|th|tr|ul|ol|li|dd|dt|dl|div|pre|code|span|font|table|tbody|strong"
+    )
     return (
         re.compile(rb"<br[ \t]*/?>|</(?:p|div|li|tr|pre|h[1-6])>", re.IGNORECASE),
         re.compile(rb"</?(?:%b|blockquote|h[1-6])(?:\s[^<>]{0,400})?/?>" % inline, re.IGNORECASE),

@@ -180,7 +180,7 @@ def _plain(peeling: _Peeling, name: str) -> bool:
             peeling.environ.clear()
         elif name == "env" and option in ("-u", "--unset"):
             peeling.environ.pop(words[at] if at < len(words) else "", None)
-        at += option in takes_value
+        at += _value_follows(option, takes_value)
     if name in _TAKES_ASSIGNMENTS:
         while at < len(words) and (pair := assignment(words[at])) is not None:
             peeling.environ[pair[0]] = pair[1]
@@ -189,6 +189,16 @@ def _plain(peeling: _Peeling, name: str) -> bool:
     peeling.wrapper.append(name)
     peeling.words = words[at:]
     return True
+
+
+def _value_follows(option: str, takes_value: frozenset[str]) -> bool:
+    """Whether the next word is this option's value; ``-dmS NAME`` is a cluster, ``-c2`` holds its value itself."""
+    if option.startswith("--") or option in takes_value:
+        return option in takes_value
+    for index, letter in enumerate(option[1:], 2):
+        if f"-{letter}" in takes_value:
+            return index == len(option)
+    return False
 
 
 def _shell(peeling: _Peeling, name: str, is_launcher: Callable[[str], bool]) -> bool:

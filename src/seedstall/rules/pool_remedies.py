@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.knowledge.distributions import FeederAdvice, feeder_commands
 from seedstall.model.finding import Disposition, Fix, When
 from seedstall.model.kernel import Distribution, KernelRandom
 
 
 def feeder(distribution: Distribution | None, kernel: KernelRandom, title: str) -> tuple[Fix, ...]:
     """An entropy daemon on the host, as its distribution packages it; nothing where it would be useless."""
+    from seedstall.knowledge.distributions import feeder_commands  # noqa: PLC0415 - start-up time
+
     advice = feeder_commands(distribution, kernel)
     if advice.useless:
         return ()
@@ -31,7 +32,9 @@ def feeder(distribution: Distribution | None, kernel: KernelRandom, title: str) 
 
 def notes(distribution: Distribution | None, kernel: KernelRandom) -> Iterator[str]:
     """What a person must know before typing it, and the kernel that does away with the pool."""
-    advice: FeederAdvice = feeder_commands(distribution, kernel)
+    from seedstall.knowledge.distributions import feeder_commands  # noqa: PLC0415 - start-up time
+
+    advice = feeder_commands(distribution, kernel)
     if advice.note:
         yield advice.note
     if advice.kernel_update:

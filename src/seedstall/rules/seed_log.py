@@ -156,15 +156,22 @@ def _notes(around: Surroundings, *, either: bool) -> Iterator[str]:
 
 
 def is_dry(observation: Observation) -> bool:
-    """Whether it is a read of the device itself that took longer than a second."""
-    return observation.kind == "dd-random" and (observation.ms or 0) > SLOW_DD_MS
+    """Whether it is a read of the device itself that stood still: below a byte a millisecond, for over a second.
+
+    10 MB in 1.2 s is a slow machine and no dry pool.
+    """
+    took, size = observation.ms or 0, observation.value
+    return observation.kind == "dd-random" and took > SLOW_DD_MS and (size is None or size < took)
 
 
 def from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
     """A ``dd`` of the device that stood still: the device blocks, whoever reads it."""
     items = seeds.observations.items if seeds.observations is not None else ()
     slow = [o for o in items if is_dry(o)]
-    if not slow or slow_lines(seeds.log):
+    if slow_lines(seeds.log):
+        return
+    if not slow:
+        yield from _from_trace(items)
         return
     worst = max(slow, key=lambda o: o.ms or 0)
     counts = [o for o in items if o.kind == "entropy-avail" and o.value is not None]
@@ -185,6 +192,28 @@ def from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
         fixes=(remedies.feeder(), *remedies.egd_fixes(None, None, None)),
         notes=(
             "no thread or log of the Java program stands here: a thread dump or its log would confirm it",
+            right_egd(None).why,
+        ),
+    )
+
+
+def _from_trace(items: tuple[Observation, ...]) -> Iterator[Finding]:
+    """An strace that ends inside a read of the device: the call had not come back."""
+    ends = [o for o in items if o.kind == "strace-random-read" and o.text == "unfinished"]
+    if not ends:
+        return
+    last = ends[-1]
+    yield Finding(
+        message="a read of /dev/random that had not come back",
+        sentence="the trace ends inside a read of /dev/random: whoever was traced waits there for random bytes",
+        cause=Cause.BLOCKING_SEED,
+        status=Status.STALLED,
+        severity=Severity.ERROR,
+        confidence=Confidence.LIKELY,
+        evidence=(Evidence(origin=f"{last.origin}:{last.line}", excerpt=last.excerpt),),
+        fixes=remedies.egd_fixes(None, None, None),
+        notes=(
+            "which Java code asks does not stand in a trace: a thread dump shows it",
             right_egd(None).why,
         ),
     )

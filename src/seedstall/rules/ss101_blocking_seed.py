@@ -54,7 +54,7 @@ def blocking_seed(
     """
     readers = [w for w in seeds.waits if w.role is SeedRole.READING]
     around = Surroundings(kernel, source, jdk, product, process.pid if process else None)
-    caught = [w for w in readers if _blocks(w, kernel)]
+    caught = [w for w in readers if _blocks(w, kernel) and not _passes_by(w, around)]
     stuck = [w for w in caught if not _went_on(w, seeds.log)]
     if stuck:
         yield _stalled(stuck, seeds, around)
@@ -77,6 +77,20 @@ def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
     if task is not None and wait.in_random_read:
         return _replaced(task)
     return task is None
+
+
+def _passes_by(wait: SeedWait, around: Surroundings) -> bool:
+    """Whether a dump alone shows a read of ``/dev/urandom`` that was merely caught on its way.
+
+    NativePRNG refills its buffer from there again and again, in microseconds: a busy program is often caught in it.
+    Its very first read (``getMixRandom``) happens once in a JVM's life: caught there, it waits.
+    """
+    if wait.task is not None or wait.java is None or wait.stack is None or wait.dumps_seen > 1:
+        return False
+    value = around.source.value if around.source is not None else None
+    if expected_device(wait.stack, around.jdk, value) is not Device.URANDOM:
+        return False
+    return all(frame.method != "getMixRandom" for frame in wait.java.frames)
 
 
 def _went_on(wait: SeedWait, log: ServerLog | None) -> bool:
@@ -133,7 +147,12 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
         evidence=tuple(_evidence(waits, seeds, around)),
         fixes=remedies.remedies(wait.stack, around, around.product, device_replaced=replaced),
         notes=tuple(_notes(wait, around)),
-        explains=(Cause.PRNG_CONTENTION, Cause.FEEDER_DOWN, Cause.INEFFECTIVE_FIX),
+        explains=(
+            Cause.BLOCKING_SEED,
+            Cause.PRNG_CONTENTION,
+            Cause.FEEDER_DOWN,
+            Cause.INEFFECTIVE_FIX,
+        ),
         cost_ms=seed_log.cost_ms(seeds.log),
         startup_ms=seed_log.startup_ms(seeds.log),
         since_ms=wait.since_ms,

@@ -30,8 +30,8 @@ def threaded_seed(
 
     ## What it detects
     A thread that waits in ``SeedGenerator$ThreadedSeedGenerator.getSeedByte``, or a slow seeding line of a JVM
-    whose seed URL cannot be opened: no ``file:`` before the path, a file that is not there, a missing device node, a missing
-    ``conf/security/java.security``.
+    whose seed URL cannot be opened: no ``file:`` before the path, a file that is not there, a missing device
+    node, a missing ``conf/security/java.security``.
 
     ## Why it matters
     It costs 5.0-5.8 s (SHA1PRNG) or 8.0-8.7 s (DRBG) at every start on every kernel, and no entropy daemon

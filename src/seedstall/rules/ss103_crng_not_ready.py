@@ -90,7 +90,7 @@ def _stalled(
 
 
 def _early(crng: CrngState, kernel: KernelRandom | None) -> Finding:
-    """Nobody is seen to wait. Where the pool serves /dev/random, a JVM is not concerned: a note."""
+    """Nobody is seen to wait. Where the pool serves /dev/random, a JVM is not concerned: it is only worth knowing."""
     pool = kernel is not None and kernel.can_block is True
     late = crng.uptime_s is not None and crng.uptime_s > BOOT_S
     if pool:
@@ -101,9 +101,9 @@ def _early(crng: CrngState, kernel: KernelRandom | None) -> Finding:
     return Finding(
         message="a kernel generator that is not seeded",
         sentence=f"the kernel's generator is not seeded yet{_age(crng)}: {text}",
-        cause=Cause.CRNG_NOT_READY,
+        cause=Cause.NONE if pool else Cause.CRNG_NOT_READY,
         status=Status.CLEAR if pool else Status.AT_RISK,
-        severity=Severity.WARNING if late and not pool else Severity.NOTE,
+        severity=Severity.INFO if pool else Severity.WARNING if late else Severity.NOTE,
         confidence=Confidence.LIKELY,
         evidence=_evidence(crng, kernel),
         notes=_notes(kernel) if late else (),

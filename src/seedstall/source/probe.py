@@ -29,16 +29,37 @@ POLL = Ref(Space.KERNEL, "probe/poll")
 COUNT = Ref(Space.KERNEL, "probe/entropy-count")
 """The entropy count by ioctl: the same number as ``entropy_avail``, without a process or a file of its own."""
 
+CLOCK = "probe/schedclock/"
+"""Followed by a CPU's number: the ``sched`` file of a thread of ours that has just been put on that CPU, whose
+``se.exec_start`` is that CPU's scheduler clock now."""
+
 
 def read(ref: Ref, device: str = "/dev/random") -> Reading[bytes]:
-    """Answer one of the four questions about this kernel and its *device*; ``NOT_COLLECTED`` for anything else."""
+    """Answer a question about this kernel and its *device*; ``NOT_COLLECTED`` for anything else."""
     if ref == INSECURE:
         return _getrandom(ref, GRND_INSECURE)
     if ref == NONBLOCK:
         return _getrandom(ref, GRND_NONBLOCK)
     if ref in (POLL, COUNT):
         return _ask_device(ref, device)
+    if ref.path.startswith(CLOCK):
+        return _clock(ref, ref.path.removeprefix(CLOCK))
     return Missing(Why.NOT_COLLECTED, (ref,))
+
+
+def _clock(ref: Ref, cpu: str) -> Reading[bytes]:
+    """Read our own stamp on that CPU: the scheduler sets it anew when we are moved there."""
+    if not cpu.isdigit() or not hasattr(os, "sched_setaffinity"):
+        return Missing(Why.NOT_COLLECTED, (ref,))
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {int(cpu)})
+        with open("/proc/self/sched", "rb") as file:  # noqa: PTH123 - a file of the kernel's
+            return Got(file.read(65536), (ref,))
+    except (OSError, ValueError, OverflowError) as error:
+        return Missing(Why.DENIED, (ref,), f"cannot run on CPU {cpu}: {error}")
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _ask_device(ref: Ref, device: str) -> Reading[bytes]:

@@ -51,17 +51,22 @@ class Ending:
 
 
 def endings(
-    nodes: tuple[Node, ...], given: Mapping[str, Texts], essence: Callable[[str], str]
+    nodes: tuple[Node, ...],
+    given: Mapping[str, Texts],
+    essence: Callable[[str], str],
+    *,
+    bash: bool | None = None,
 ) -> tuple[Ending, ...]:
     """Every way in which the script ends, with the values then. *given* holds what the caller sets.
 
     *essence* reduces a text to what matters of it, where a variable can hold too many (ten independent ``if``
-    give a thousand).
+    give a thousand). *bash* is whether the shell is bash, where ``+=`` and ``declare`` do something (in dash and ash they
+    are commands that are not found); ``None``: either.
 
     Raises:
         ValueError: there is too much to follow.
     """
-    flow = _Flow(essence)
+    flow = _Flow(essence, bash)
     env: _Env | None = _Env(dict(given), {})
     for node in nodes:
         flow.top = node.start
@@ -88,6 +93,7 @@ class _Flow:
     """The walk. Commands return the variables behind them, ``None`` where nothing follows."""
 
     essence: Callable[[str], str]
+    bash: bool | None
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     ended: list[Ending] = field(default_factory=list[Ending])
     returned: list[list[_Env]] = field(default_factory=list[list[_Env]])
@@ -247,6 +253,13 @@ class _Flow:
         return env
 
     def declare(self, name: str, arguments: tuple[Word, ...], env: _Env) -> _Env | None:
+        if name in ("declare", "typeset") and not self.bash:
+            if self.bash is False:
+                return env
+            self.bash = True
+            done = self.declare(name, arguments, env.copy())
+            self.bash = None
+            return self.join((env, done))
         fixing = name == "readonly"
         for word in arguments:
             plain = word.plain or ""
@@ -269,7 +282,9 @@ class _Flow:
             return False
         value = self.texts(assignment.value, env)
         if assignment.append:
-            value = self.product(env.values.get(assignment.name, ANYTHING), value)
+            old = env.values.get(assignment.name, ANYTHING)
+            grown = old if self.bash is False else self.product(old, value)
+            value = grown if self.bash is not None else self.bounded(old | grown)
         env.values[assignment.name] = value
         return True
 

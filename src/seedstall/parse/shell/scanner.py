@@ -42,8 +42,9 @@ class Scanner:
     # Errors and small steps
 
     def error(self, what: str) -> ValueError:
-        """An error at the place read next."""
-        return ValueError(f"line {line_of(self.text, self.at)}: {what}")
+        """An error at the place read next; at the text's end, that it ends too early."""
+        kind = UnfinishedError if self.at >= len(self.text) else ValueError
+        return kind(f"line {line_of(self.text, self.at)}: {what}")
 
     def unfinished(self, what: str, start: int) -> UnfinishedError:
         """The error of something opened at *start* that the text never closes."""

@@ -12,9 +12,9 @@ from seedstall.parse.threaddump.tofile import is_to_file, to_file_dumps
 def thread_dumps(data: Input, origin: str) -> tuple[ThreadDump, ...]:
     """Find every thread dump in *data*, in its order; ``()`` where there is none.
 
-    Reads what ``jstack``, ``jcmd Thread.print`` and ``kill -3`` print on HotSpot 6 to 25, alone or among log lines, whole
-    or damaged by the way it was pasted, and what ``jcmd Thread.dump_to_file`` writes. Line numbers are those of *data* as
-    it was given. Never raises for any input.
+    Reads what ``jstack``, ``jcmd Thread.print`` and ``kill -3`` print on HotSpot 6 to 25, alone or among log lines,
+    whole or damaged by the way it was pasted, and what ``jcmd Thread.dump_to_file`` writes. Line numbers are those of
+    *data* as it was given. Never raises for any input.
     """
     text = plain(data)
     if is_to_file(text.data):

@@ -16,6 +16,8 @@ from seedstall.parse.threaddump.header import LONGEST, Header, header
 
 SHORTEST: Final = len("\nat a.b(c)\n")
 _LONGEST: Final = 1 << 20
+_FEWEST: Final = 2
+"""Frames without a header or state that make a stack: one may be a place named in prose."""
 _LOOK_ABOVE: Final = 5
 """Lines above a stack that may still be an exception's message."""
 
@@ -24,7 +26,9 @@ _EXCEPTION = re.compile(
     rb"(?:Exception|Error|Throwable|Failure|Fault|ThreadDeath)\b|\bCaused by:|\bSuppressed:"
     rb"|\.\.\. \d+ (?:more|common frames)"
 )
-_QUOTED = re.compile(rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^"\n]*)(?:"|\xe2\x80[\x9c-\x9f])?(.*)')
+_QUOTED = re.compile(
+    rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^"\n]*)(?:"|\xe2\x80[\x9c-\x9f])?(.*)'
+)
 
 
 class Bare(NamedTuple):
@@ -115,7 +119,7 @@ def _stack(data: bytes, start: int, at: int, end: int) -> Bare | None:
             return Bare(offset, min(offset + len(text) + 1, end), end, named)
         break
     frames = sum(isinstance(line(raw), Frame) for raw in data[at:end].split(b"\n"))
-    if frames < 2 and begin == at:
+    if frames < _FEWEST and begin == at:
         return None
     return Bare(begin, begin, end, head)
 

@@ -10,7 +10,9 @@ START = b"Found one Java-level deadlock"
 _LONGEST = 4 << 20
 _STACKS = b"Java stack information for the threads listed above"
 _END = re.compile(rb"Found (?:\d+ deadlock|a total of \d+ deadlock)[^\n]*")
-_NAME = re.compile(rb'^[ \t>|*]*+(?:"|\xe2\x80\x9c)?([^\n]*)(?:"|\xe2\x80\x9d):[ \t]*$', re.MULTILINE)
+_NAME = re.compile(
+    rb'^[ \t>|*]*+(?:"|\xe2\x80\x9c)?([^\n]*)(?:"|\xe2\x80\x9d):[ \t]*$', re.MULTILINE
+)
 
 
 def section(data: bytes, start: int, limit: int) -> tuple[int, tuple[str, ...]]:
@@ -21,9 +23,9 @@ def section(data: bytes, start: int, limit: int) -> tuple[int, tuple[str, ...]]:
     """
     limit = min(limit, start + _LONGEST, len(data))
     another = data.find(START, start + 1, limit)
-    end = _END.search(data, start, limit)
-    stop = end.end() if end else limit
-    stop = another if 0 <= another < stop else stop
+    stop = another if another >= 0 else limit
+    end = _END.search(data, start, stop)
+    stop = end.end() if end else stop
     stacks = data.find(_STACKS, start, stop)
     names = _NAME.findall(data, start, stacks if stacks >= 0 else stop)
     return stop, tuple(dict.fromkeys(map(shown, names)))

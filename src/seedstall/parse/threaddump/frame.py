@@ -18,6 +18,7 @@ LONGEST: Final = 1 << 13
 """A longer line is neither frame nor lock: class names are at most 65,535 bytes, but real ones stay far below this."""
 _MOST_LINES: Final = 50_000
 _LONGEST_KEPT: Final = 400
+_FEW: Final = 32
 """Lines kept in memory, and how long each may be, so that a log between the frames does not fill it."""
 
 
@@ -132,10 +133,19 @@ def body(text: bytes) -> Body:
             state = state or read.name
         elif read is Mark.OWNED:
             owned = True
+    offsets, frames = _without(others, reads)
+    return Body(tuple(frames), offsets, tuple(locks), state, cut)
+
+
+def _without(others: list[int], reads: list[Line]) -> tuple[list[int], list[Frame]]:
+    """The frames and where they stand. Taking out a few is quicker than choosing the many; many are not."""
+    if len(others) > _FEW:
+        places = [index for index, read in enumerate(reads) if read.__class__ is Frame]
+        return places, cast("list[Frame]", [reads[index] for index in places])
     offsets = list(range(len(reads)))
     for index in reversed(others):
         del reads[index], offsets[index]
-    return Body(tuple(cast("list[Frame]", reads)), offsets, tuple(locks), state, cut)
+    return offsets, cast("list[Frame]", reads)
 
 
 def _mended(raws: list[bytes], reads: list[Line]) -> tuple[list[Line], bool]:
@@ -215,19 +225,16 @@ def _lock(act: bytes | None, operand: bytes) -> Line:
     if init:
         return Lock(LockAct.CLASS_INIT, shown(init[1]), None)
     match = _OPERAND.match(operand)
-    if match is None:
-        return Mark.FOREIGN
-    inside, ended, class_name, closed = match.groups()
+    inside, ended, class_name, closed = match.groups() if match else (None, None, None, None)
+    if class_name is not None and closed:
+        # "- <0x...> (a X)" stands below "Locked ownable synchronizers".
+        return Lock(_ACTS[act] if act else LockAct.OWNED, shown(class_name), _address(inside))
     if act is None:
-        # "- <0x...> (a X)" below "Locked ownable synchronizers"; any other dash is prose.
-        if class_name is None:
-            return Mark.FOREIGN
-        return Lock(LockAct.OWNED, shown(class_name), _address(inside))
-    if class_name is not None:
-        return Lock(_ACTS[act], shown(class_name), _address(inside)) if closed else Mark.CUT
-    if inside is None:
-        return Mark.FOREIGN if operand.strip(b" (") else Mark.CUT
-    return _without_class(_ACTS[act], inside) if ended else Mark.CUT
+        return Mark.FOREIGN
+    if class_name is None and inside is not None and ended:
+        return _without_class(_ACTS[act], inside)
+    prose = class_name is None and inside is None and operand.strip(b" (")
+    return Mark.FOREIGN if prose else Mark.CUT
 
 
 def _without_class(act: LockAct, inside: bytes) -> Line:

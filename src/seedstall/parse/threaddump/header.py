@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from seedstall.parse.text import shown
 
 LONGEST = 1 << 16
 """A longer line is no header: Java's thread names are not bounded, but nobody's are that long."""
 
+_MOST_NAMES: Final = 20_000
 _USUAL = re.compile(
     rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
     rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
@@ -69,7 +70,7 @@ def _known(text: bytes) -> str:
     """Decode *text*, keeping one string for the names that every dump of a series repeats."""
     name = _names.get(text)
     if name is None:
-        if len(_names) > 20_000:
+        if len(_names) > _MOST_NAMES:
             _names.clear()
         name = _names[text] = shown(text)
     return name
@@ -109,7 +110,7 @@ def _unusual(line: bytes) -> Header | None:
         re.search(rb"\bdaemon\b", rest[:64]) is not None,
         _decimal(values.get(b"cpu", b""), b"ms"),
         _seconds(values.get(b"elapsed", b"")),
-        values.get(b"tid", b""),
+        values.get(b"tid") or rest.partition(b"t@")[2][:20],
         whole=re.search(rb"(?:nid|tid)=\S+ *[\w\[]|t@\d+", rest) is not None
         and rest.count(b"[") == rest.count(b"]"),
     )

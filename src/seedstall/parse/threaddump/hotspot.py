@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from seedstall.model.jdk import JdkVersion
@@ -22,6 +22,8 @@ from seedstall.parse.threaddump.frame import Body, body
 from seedstall.parse.threaddump.header import LONGEST, Header, header
 
 _ANCHOR: Final = b" tid=0x"
+_VISUALVM: Final = b'" - Thread t@'
+"""What VisualVM and JConsole print instead: the JVM's own number, no kernel id."""
 _BANNER: Final = b"Full thread dump"
 _END: Final = b"JNI global ref"
 _LONGEST_BODY: Final = 1 << 20
@@ -44,7 +46,16 @@ _BEFORE_BANNER = re.compile(rb"[\s>|*]*|.*[\s|>:\]]", re.DOTALL)
 _VM = re.compile(rb"Full thread dump[ \t]*+([^\n]*?)[:\s]*")
 _IS_BANNER = re.compile(rb"Full thread dump(?:[ \t:]*+(?:\n|\Z)|[^\n]{0,200}?(?:VM|\())")
 _ACTIVITIES: Final = frozenset(
-    ("runnable", "waiting on condition", "in Object.wait()", "waiting for monitor entry", "sleeping")
+    (
+        "runnable",
+        "waiting on condition",
+        "in Object.wait()",
+        "waiting for monitor entry",
+        "sleeping",
+    )
+)
+_ENDED = re.compile(
+    rb"[)\]]\s*$|: (?:NEW|RUNNABLE|TERMINATED)\s*$|- None\s*$|synchronizers:\s*$|task\s*$"
 )
 _ID_LAST = re.compile(rb"nid=\w*$")
 _GOES_ON = re.compile(
@@ -123,22 +134,23 @@ class _Reader:
     def dumps(self) -> tuple[ThreadDump, ...]:
         """Read threads and what stands between them, in order."""
         marks = _marks(self._data)
+        banners = [offset for offset, word in marks if word == _BANNER]
         stops = [offset for offset, _ in marks]
         passed = 0
         for block in _blocks(self._data, stops):
             while passed < len(marks) and stops[passed] < block.start:
-                self._mark(*marks[passed], stops)
+                self._mark(*marks[passed], banners)
                 passed += 1
             if block.eol > self._covered:
                 self._strays(block.start)
                 self._thread(block)
         for offset, word in marks[passed:]:
-            self._mark(offset, word, stops)
+            self._mark(offset, word, banners)
         self._tail()
         self._close()
         return tuple(self._done)
 
-    def _mark(self, offset: int, word: bytes, stops: Sequence[int]) -> None:
+    def _mark(self, offset: int, word: bytes, banners: Sequence[int]) -> None:
         if offset < self._covered:
             return
         if word == _BANNER:
@@ -152,15 +164,11 @@ class _Reader:
             self._open.ended = True
             self._covered = offset
         else:
-            limit = self._next_dump(stops, offset)
+            later = bisect_left(banners, offset)
+            limit = banners[later] if later < len(banners) else len(self._data)
             self._covered, names = deadlock.section(self._data, offset, limit)
             if names:
                 self._open.deadlocks.append(names)
-
-    def _next_dump(self, stops: Sequence[int], offset: int) -> int:
-        later = stops[bisect_left(stops, offset + 1) :]
-        starts = (stop for stop in later if self._data.startswith(_BANNER, stop))
-        return next(starts, len(self._data))
 
     def _begin(self, offset: int) -> _Open:
         start, end = line_around(self._data, offset)
@@ -210,6 +218,7 @@ class _Reader:
             if self._open is None:
                 self._open = _Open(line)
             read = body(self._data[found.body : found.end])
+            self._covered = found.end
             self._lines.at(max(found.body - 1, 0))
             frames = self._at_their_lines(read)
             self._open.threads.append(_made(found.header, read, frames, line))
@@ -218,15 +227,24 @@ class _Reader:
         """What follows the last header: a cut one, or, in a text without any, its bare stacks."""
         if self._open is None and not self._done:
             self._stacks(0, len(self._data))
-            return
+        else:
+            self._strays(len(self._data))
         if self._open is None or self._open.ended:
             return
-        self._strays(len(self._data))
+        if self._open.threads and self._covered >= len(self._data) and self._breaks_off():
+            self._open.threads[-1] = replace(self._open.threads[-1], cut=True)
         found = bare.cut_header(self._data, self._covered)
         if found is not None:
             start, head = found
             line = self._lines.at(start)
-            self._open.threads.append(JavaThread(head.name, daemon=head.daemon, line=line, cut=True))
+            self._open.threads.append(
+                JavaThread(head.name, daemon=head.daemon, line=line, cut=True)
+            )
+
+    def _breaks_off(self) -> bool:
+        """Whether the text's last line, which is a thread's, has no end."""
+        last = self._data[max(self._data.rfind(b"\n"), len(self._data) - LONGEST) + 1 :]
+        return last[:1].isspace() and _ENDED.search(last) is None
 
     def _close(self) -> None:
         now, self._open = self._open, None
@@ -302,13 +320,14 @@ def _begins_line(data: bytes, at: int) -> bool:
 def _blocks(data: bytes, stops: Sequence[int]) -> Iterator[Block]:
     """Each thread with a header, in order. *stops* are offsets that no thread reaches over."""
     done = passed = 0
-    at = data.find(_ANCHOR)
+    anchor = _ANCHOR if _ANCHOR in data else _VISUALVM
+    at = data.find(anchor)
     while at >= 0:
         start = max(data.rfind(b"\n", done, at) + 1, done)
         eol = data.find(b"\n", at)
         eol = len(data) if eol < 0 else eol
         done = eol
-        at = data.find(_ANCHOR, eol)
+        at = data.find(anchor, eol)
         head = header(data[start:eol]) if eol - start <= LONGEST else None
         if head is None:
             continue
@@ -364,7 +383,9 @@ def _with_name(data: bytes, block: Block) -> Block:
 
 def _cut(head: Header, line: bytes, *, ended: bool) -> Header:
     """The header that is the text's last line: an id or word that stands last in it may lack its end."""
-    whole = head.whole and (ended or line.endswith(b"]") or head.activity in _ACTIVITIES)
+    # A Java thread's line (#N, from 8 on) ends with its stack's address, a native one's with what it does.
+    known = head.activity in _ACTIVITIES and b'" #' not in line
+    whole = head.whole and (ended or line.endswith(b"]") or known)
     lacking = not whole and _ID_LAST.search(line) is not None
     return head._replace(whole=whole, nid=None if lacking else head.nid)
 

@@ -64,14 +64,14 @@ def _run_together() -> re.Pattern[bytes]:
 
 
 def _parted(line: bytes) -> list[bytes]:
-    return _parts().split(line) if b") at " in line or b" at java" in line else [line]
+    return _parts().split(line)
 
 
 @cache
 def _parts() -> re.Pattern[bytes]:
     # Possessive, and never from within a run of blanks: each blank is looked at once.
     return re.compile(
-        rb"(?<![ \t])[ \t]++(?=at [\w.$/@<>-]{3,400}\(|- (?:locked|waiting|parking|eliminated) "
+        rb"(?<![ \t])[ \t]++(?=at [\w.$/@<>-]{3,400}\(|- (?:locked|waiting|parking|eliminated|<0x)"
         rb'|java\.lang\.Thread\.State:|"[^"\n]{0,200}" (?:#\d|prio=|daemon|os_prio=))'
     )
 
@@ -81,7 +81,8 @@ def _piece() -> re.Pattern[bytes]:
     return re.compile(
         rb"^([^\n]{0,%d}?)(?:\"[^\"\n]{0,200}\" (?:#\d|daemon|prio|os_prio)[^\n]{0,200}? tid=0x"
         rb"|(?:at\s){1,3}[\w.$/@<>+-]{3,400} ?\([^()\n]{1,200}\)\s*$"
-        rb"|java\.lang\.Thread\.State: [A-Z]|- (?:locked|waiting on|waiting to lock|parking to) )" % _LONGEST,
+        rb"|java\.lang\.Thread\.State: [A-Z]|- (?:locked|waiting on|waiting to lock|parking to) )"
+        % _LONGEST,
         re.MULTILINE,
     )
 
@@ -102,10 +103,16 @@ def _form(before: bytes) -> bytes:
     if not prefix:
         return b""
     parts = re.split(rb"(\d+|[ \t]+)", prefix)
-    first = rb"[ \t]*+" if prefix[:1] in (b" ", b"\t") else b""  # a gutter is as wide as its numbers
+    first = (
+        rb"[ \t]*+" if prefix[:1] in (b" ", b"\t") else b""
+    )  # a gutter is as wide as its numbers
     parts = parts[2:] if first else parts
     pattern = first + b"".join(
-        rb"\d++" if part[:1].isdigit() else rb"[ \t]++" if part[:1] in (b" ", b"\t") else re.escape(part)
+        rb"\d++"
+        if part[:1].isdigit()
+        else rb"[ \t]++"
+        if part[:1] in (b" ", b"\t")
+        else re.escape(part)
         for part in parts
         if part
     )

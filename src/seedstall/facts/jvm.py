@@ -1,0 +1,12 @@
+"""All that is known of a JVM by how it was launched and what it was launched with."""
+
+from __future__ import annotations
+
+from seedstall.facts import jdk, launch, product, seedsource
+
+PROVIDERS = (
+    *jdk.PROVIDERS,
+    *launch.PROVIDERS,
+    *seedsource.PROVIDERS,
+    *product.PROVIDERS,
+)

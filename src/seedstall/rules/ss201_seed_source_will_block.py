@@ -1,0 +1,162 @@
+"""SS201: the settings and the kernel say that the next seed waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.knowledge.products import BY_KEY, Asks
+from seedstall.knowledge.seeding import behaviour, jarsigner_nonce_blocks, right_egd
+from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.jdk import JdkVersion
+from seedstall.model.jvm import Launch, Product
+from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
+from seedstall.model.redact import visible
+from seedstall.model.rule import rule
+from seedstall.model.security import SeedFile
+from seedstall.model.seeding import (
+    Algorithm,
+    Behaviour,
+    Device,
+    Instance,
+    Operation,
+    SeedRole,
+    SeedSetting,
+    SeedSource,
+)
+from seedstall.model.verdict import Cause, Status
+from seedstall.model.waits import SeedEvidence
+from seedstall.rules import seed_account as account
+from seedstall.rules import seed_remedies as remedies
+
+NEW = Asks(Instance.DEFAULT, Operation.NEXT_BYTES, "new SecureRandom()")
+"""What any program does: where even that waits, no program needs to be known."""
+
+
+def may_block(kernel: KernelRandom) -> bool:
+    """On a kernel whose device does not block after boot no setting makes a start wait."""
+    return kernel.can_block is not False
+
+
+@rule("SS201", "seed-source-will-block", when=may_block)
+def seed_source_will_block(
+    source: SeedSource,
+    jdk: JdkVersion,
+    kernel: KernelRandom,
+    product: Product | None,
+    launch: Launch | None,
+    file: SeedFile | None,
+    seeds: SeedEvidence | None,
+) -> Iterator[Finding]:
+    """The JVM's seed source is a device that blocks on this kernel, and this program draws from it.
+
+    ## What it detects
+    A kernel with a blocking pool, an effective seed source (``java.security.egd``, else ``securerandom.source``) that
+    ends at ``/dev/random``, and a generator that seeds from it: the one that the program is known to take (Tomcat's
+    session ids take SHA1PRNG on every JDK, ``jarsigner -tsa`` up to 8), or ``new SecureRandom()`` itself where the
+    source is spelled so that it blocks (``file:/dev/./random``; ``file:/dev/random`` on 6 and 7). It is silent while a
+    thread waits already: SS101 tells that.
+
+    ## Why it matters
+    It has not waited yet, or its wait is over. The next start draws the seed again, and finds the pool as it is then.
+
+    ## Fix
+    The seed source that is right for the JDK: ``file:/dev/urandom`` from 8 on, ``file:/dev/./urandom`` on 6 and 7. An
+    entropy daemon or a newer kernel helps every program of the host.
+    """
+    if seeds is not None and any(wait.role is SeedRole.READING for wait in seeds.waits):
+        return
+    readable = file.readable if file is not None else None
+    for asks in _asked(product, launch, jdk):
+        told = behaviour(
+            jdk,
+            source.value,
+            asks.instance,
+            asks.operation,
+            strong=source.strong_algorithms,
+            readable=readable,
+        )
+        if told.can_block and told.device is Device.RANDOM:
+            yield _finding(asks, told, source, jdk, kernel, product)
+            return
+
+
+def _asked(product: Product | None, launch: Launch | None, jdk: JdkVersion) -> Iterator[Asks]:
+    """What this program is known to draw, and what any program may."""
+    row = BY_KEY.get(product.key) if product is not None else None
+    if row is not None and row.asks is not None and _does_ask(row.key, launch, jdk):
+        yield row.asks
+    yield NEW
+
+
+def _does_ask(key: str, launch: Launch | None, jdk: JdkVersion) -> bool:
+    """Whether it does this time: jarsigner draws a nonce only for a time stamp.
+
+    Since JDK-8293858 it takes that from the default generator.
+    """
+    if key != "jarsigner":
+        return True
+    stamped = launch is None or any(word in ("-tsa", "-tsacert") for word in launch.program)
+    return stamped and jarsigner_nonce_blocks(jdk) is not False
+
+
+def _finding(
+    asks: Asks,
+    told: Behaviour,
+    source: SeedSource,
+    jdk: JdkVersion,
+    kernel: KernelRandom,
+    product: Product | None,
+) -> Finding:
+    around = account.Surroundings(kernel=kernel, source=source, jdk=jdk, product=product)
+    set_here = asks is NEW and source.setting in (SeedSetting.EGD, SeedSetting.GIVEN)
+    severity, confidence = _weight(asks, source, kernel)
+    fix = remedies.egd_fixes(None, jdk, product) if told.egd_helps else (remedies.strong(),)
+    return Finding(
+        message="a seed source that blocks on this kernel",
+        sentence=_sentence(asks, told, around),
+        cause=Cause.HARMFUL_FIX if set_here else Cause.BLOCKING_SEED,
+        status=Status.AT_RISK,
+        severity=severity,
+        confidence=confidence,
+        evidence=(
+            *account.source_evidence(around),
+            *account.kernel_evidence(around),
+            *_program(product, asks),
+        ),
+        fixes=fix,
+        notes=(right_egd(jdk).why, *_feeders(kernel), *filter(None, (told.doubt,))),
+    )
+
+
+def _sentence(asks: Asks, told: Behaviour, around: account.Surroundings) -> str:
+    name = around.product.title if around.product is not None and asks is not NEW else "this JVM"
+    seeds = told.algorithm in (Algorithm.SHA1PRNG, Algorithm.DRBG)
+    draws = f"seeds {told.algorithm}" if seeds else f"takes {told.algorithm}.{asks.operation}"
+    source = around.source
+    where = f" (seed source {visible(source.value)!r}, {visible(source.place)})" if source else ""
+    if asks is NEW:
+        what = f"{name}'s new SecureRandom() reads /dev/random{where}"
+    else:
+        what = f"{visible(name)[:80]} {draws} from /dev/random{where}"
+    return f"{what}; {account.kernel_clause(around.kernel)}, so the next start may wait"
+
+
+def _weight(asks: Asks, source: SeedSource, kernel: KernelRandom) -> tuple[Severity, Confidence]:
+    """A full or fed pool makes it a note; a dry one, with settings that were read, makes it likely."""
+    if kernel.model is not BlockingModel.BLOCKING_POOL:
+        return Severity.NOTE, Confidence.POSSIBLE
+    fed = any("fed by the kernel" in feeder for feeder in kernel.feeders)
+    if fed or kernel.state is PoolState.OK:
+        return Severity.NOTE, Confidence.POSSIBLE
+    sure = asks.sure and not source.assumed and kernel.state is PoolState.AT_RISK
+    return Severity.WARNING, Confidence.LIKELY if sure else Confidence.POSSIBLE
+
+
+def _program(product: Product | None, asks: Asks) -> Iterator[Evidence]:
+    if product is not None and asks is not NEW:
+        yield Evidence(origin=f"program ({visible(product.told_by)[:120]})", excerpt=asks.why)
+
+
+def _feeders(kernel: KernelRandom) -> Iterator[str]:
+    if kernel.feeders:
+        yield f"the pool is fed: {', '.join(map(visible, kernel.feeders))}"
