@@ -53,6 +53,7 @@ def stack(
         role=role,
         seed_frame="sun.security.provider.SeedGenerator$URLSeedGenerator.getSeedBytes",
         caller="Tomcat session ids",
+        product="tomcat",
         caller_frame=CALLER,
     )
 

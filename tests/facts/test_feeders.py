@@ -99,6 +99,12 @@ def test_whether_it_runs_cannot_be_said_in_a_container_or_from_a_part_of_the_pro
     assert raised.value.missing.why is why
 
 
+def test_a_daemon_that_has_run_and_processes_that_cannot_be_seen() -> None:
+    held = {**PROCESSES, **NO_UNITS, at("proc/2/comm"): Why.ABSENT}
+    with pytest.raises(Unavailable):
+        feeders(Held(held), pool(write_wakeup=1024))
+
+
 def test_nothing_read_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         feeders(Held({}), pool())

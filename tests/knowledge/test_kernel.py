@@ -502,6 +502,14 @@ def test_a_low_count_never_alarms_without_the_pool() -> None:
                         assert decide(seen).state is PoolState.READY
 
 
+def test_a_count_that_falls_at_every_reseed_does_not_mean_not_seeded() -> None:
+    seen = KernelEvidence(files=B6, poolsize=256, entropy_avail=0, uptime_s=60.0)
+
+    assert decide(seen._replace(release="6.8.0-31-generic")).state is PoolState.NOT_READY
+    for release in ("5.18.0", "5.14.0-162.6.1.el9_1.x86_64"):
+        assert decide(seen._replace(release=release)).state is PoolState.UNKNOWN
+
+
 def test_a_cpu_without_a_cycle_counter_may_wait_for_long() -> None:
     seen = KernelEvidence(files=B6, poolsize=256, entropy_avail=10, uptime_s=4000.0)
 

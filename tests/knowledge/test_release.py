@@ -38,6 +38,7 @@ CASES = [
     ("5.4.199-1.el7.elrepo.x86_64", Maker.PLAIN, POOL, 12),
     ("5.4.226-1.el7.elrepo.x86_64", Maker.PLAIN, INIT, 10),
     ("6.1.0-1.el7.elrepo.x86_64", Maker.PLAIN, INIT, 9),
+    ("5.14.0-1.el9.elrepo.x86_64", Maker.PLAIN, INIT, 9),
     ("4.9.241-37.el7.x86_64", Maker.PLAIN, POOL, 12),
     # Ubuntu's own package
     ("4.4.0-21-generic", Maker.UBUNTU, POOL, 12),

@@ -93,6 +93,10 @@ def test_a_daemon_without_a_source_runs_for_nothing() -> None:
     assert check(feeders, pool(3000)) == []
 
 
+def test_nothing_is_said_to_be_down_where_the_processes_were_not_seen() -> None:
+    assert check(Feeders(installed=RNGD, ran="rngd 6", processes_seen=False), pool(12)) == []
+
+
 def outcome(kernel: KernelRandom, feeders: Feeders | None) -> Outcome:
     def find_kernel(source: Source) -> KernelRandom:
         return kernel

@@ -43,8 +43,12 @@ def test_nothing_else_is_answered() -> None:
     assert reading.why is Why.NOT_COLLECTED
 
 
-def test_a_fifo_in_its_place_is_not_even_opened(tmp_path: Path) -> None:
-    """Its writer, waiting for a reader, must not be woken."""
+@pytest.mark.parametrize("o_path", [os.O_PATH, 0], ids=["O_PATH", "before 2.6.39"])
+def test_a_fifo_in_its_place_is_not_even_opened(
+    o_path: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer, waiting for a reader, must not be woken; kernels that do not know O_PATH ignore it."""
+    monkeypatch.setattr(os, "O_PATH", o_path)
     fifo = tmp_path / "random"
     os.mkfifo(fifo)
     opened = threading.Event()

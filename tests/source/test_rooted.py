@@ -186,7 +186,7 @@ def test_the_walk_goes_where_the_kernel_goes(
     tmp_path_factory: pytest.TempPathFactory,
     links: dict[str, tuple[bool, str]],
     path: str,
-    follow: bool,
+    follow: bool,  # noqa: FBT001 - a drawn value
 ) -> None:
     top = tmp_path_factory.mktemp("tree")
     (top / "a").mkdir()

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from seedstall.effect.demo import Trial
     from seedstall.model.report import Report
 
-SHOWN_EVIDENCE = 4
-SHOWN_LINES = 4
+SHOWN_EVIDENCE = 5
+SHOWN_LINES = 6
 COLUMN = 14
 
 
@@ -77,9 +77,15 @@ def _interrupt_on_hangup() -> None:
 
 
 def _diagnose(pid: int) -> Report:
+    """As ``seedstall diagnose PID`` does it: through the public API."""
     from seedstall import diagnose  # noqa: PLC0415
+    from seedstall.model.errors import SeedstallError  # noqa: PLC0415
+    from seedstall.model.report import Failure  # noqa: PLC0415
 
-    return diagnose(pid)
+    (told,) = diagnose(str(pid))
+    if isinstance(told, Failure):
+        raise SeedstallError(told.error, told.hint)
+    return told
 
 
 def _told(report: Report) -> str:

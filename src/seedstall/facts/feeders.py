@@ -54,13 +54,14 @@ def feeders(source: Source, kernel: KernelRandom) -> Feeders:
     """Entropy daemons that run, and those that are installed.
 
     Raises:
-        Unavailable: one is installed (or nothing tells whether) and the host's processes could not be seen.
+        Unavailable: one is installed or has run (or nothing tells whether), and the host's processes could not be seen.
     """
     listing = source.read(kernel_ref("proc", Ask.LIST))
     seen = first_line(source, "proc/2/comm") == "kthreadd"
     running = _running(source, listing.value) if isinstance(listing, Got) else ()
     installed, looked = _installed(source)
-    if not seen and not running and (installed or not looked):
+    ran = knowledge.daemon_mark(kernel.write_wakeup) if kernel.can_block else ""
+    if not seen and not running and (installed or ran or not looked):
         raise Unavailable(_unseen(source, listing))
     current = first_line(source, HWRNG + "rng_current")
     release = read_release(kernel.release)
@@ -69,7 +70,7 @@ def feeders(source: Source, kernel: KernelRandom) -> Feeders:
     return Feeders(
         running=running,
         installed=installed,
-        ran=knowledge.daemon_mark(kernel.write_wakeup) if kernel.can_block else "",
+        ran=ran,
         processes_seen=seen,
         hwrng="" if current == "none" else current[:80],
         self_feeding=bool(

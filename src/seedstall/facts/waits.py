@@ -150,14 +150,15 @@ def waits_in_random_device(task: KernelTask) -> bool:
 
 def _dated(source: Source, wait: SeedWait) -> SeedWait:
     """Since when at least, from the scheduler's stamp of the thread's last run."""
-    if wait.task is None or wait.role is SeedRole.WORKING:
+    task = wait.task
+    if task is None or wait.role is SeedRole.WORKING:
         return wait
-    length = read_length(wait.task.syscall)
+    length = read_length(task.syscall)
     wait = replace(wait, lengths=(length,) if length is not None else ())
-    since = _still_ms(source, wait.task.tid)
+    since = _still_ms(source, task.tid)
     if since is None or since < (wait.since_ms or 0):
         return wait
-    return replace(wait, since_ms=since, since_from=f"task/{wait.task.tid}/sched")
+    return replace(wait, since_ms=since, since_from=f"task/{task.tid}/sched")
 
 
 def _still_ms(source: Source, tid: int) -> int | None:

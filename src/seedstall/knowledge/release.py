@@ -112,7 +112,10 @@ _VERSION = (
     r"(?<![\w.])(\d{1,2})\.(\d{1,3})(?:\.(\d{1,5}))?(?=[-+._~a-zA-Z]|$|\s|[,;()])([^\s,;()]{0,160})"
 )
 _UBUNTU = r"-(\d{1,4})(?:\.\d{1,5})?-([a-z][a-z0-9-]{0,40})"
-_DEBIAN = r"-(0\.(?:bpo|deb\d{1,2})\.)?(\d{1,3})-(?:\w{1,20}-)*(?:amd64|686(?:-pae)?|arm64|armmp|s390x|powerpc64le|marvell)"
+_DEBIAN = (
+    r"-(0\.(?:bpo|deb\d{1,2})\.)?(\d{1,3})-(?:\w{1,20}-)*"
+    r"(?:amd64|686(?:-pae)?|arm64|armmp|s390x|powerpc64le|marvell)"
+)
 _DEBIAN_UPSTREAM = r"Debian (\d{1,2})\.(\d{1,3})\.(\d{1,5})-"
 _UBUNTU_UPSTREAM = r"Ubuntu \d{1,2}\.\d{1,3}\.\d{1,3}-\S{1,40} (\d{1,2})\.(\d{1,3})\.(\d{1,5})"
 _EL = r"\.el(\d{1,2})(?:_(\d{1,2}))?"

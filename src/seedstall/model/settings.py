@@ -103,6 +103,8 @@ class Scope:
     privileged: bool | None = None
     windows: bool = False
     injected: str = ""
+    parent: int | None = None
+    """The scope whose variables it has too: the build stage that this one begins from."""
     sources: tuple[str, ...] = ()
     """Where else its variables come from: ``envFrom``, ``env_file``, ``EnvironmentFile=``."""
 

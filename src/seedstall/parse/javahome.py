@@ -16,14 +16,15 @@ def mapped_library(maps: bytes) -> tuple[str, bool] | None:
         while at >= 0:
             start = maps.rfind(b"\n", 0, at) + 1
             end = maps.find(b"\n", at)
-            line = maps[start : end if end >= 0 else len(maps)]
+            end = len(maps) if end < 0 else end
+            line = maps[start:end]
             fields = line.split(None, 5)
             if len(fields) == 6:  # noqa: PLR2004 - range, mode, offset, device, inode, path
                 path = fields[5].replace(b"\\012", b"\n").decode("utf-8", "surrogateescape")
                 told = path.removesuffix(DELETED)
                 if told.endswith(name.decode()):
                     return told, path != told
-            at = maps.find(name, at + 1)
+            at = maps.find(name, end)
     return None
 
 
@@ -50,4 +51,6 @@ def inside(path: str, root: str) -> str:
     """
     if root == "/" or not root:
         return path
+    if path == root:
+        return "/"
     return path[len(root) :] if path.startswith(f"{root}/") else path

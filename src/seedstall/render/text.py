@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seedstall.model.evidence import Missing
+from seedstall.model.evidence import Missing, Why
 from seedstall.model.finding import Crashed, Finding, Fired, Fix, Inconclusive, Severity, When
 from seedstall.model.redact import redact, visible
 from seedstall.model.report import Failure, Report
@@ -87,15 +87,13 @@ def _notes(finding: Finding) -> Iterator[str]:
 
 def _fixes(finding: Finding, report: Report) -> Iterator[str]:
     if not finding.fixes:
-        if report.verdict.status is Status.STALLED and report.verdict.finding is finding:
-            yield ""
-            yield "what to do: nothing but a restart with the right setting frees it now"
         return
     yield ""
     yield "what to do"
     for when, title in ((When.NOW, "now"), (When.NEXT_START, "at the next start")):
         chosen = [fix for fix in finding.fixes if fix.when is when]
-        if not chosen and when is When.NOW and report.verdict.status is Status.STALLED:
+        stuck = finding.status is Status.STALLED and finding.cause is Cause.BLOCKING_SEED
+        if not chosen and when is When.NOW and stuck:
             yield f"{INDENT}now: nothing but a restart frees it; save this report first"
         for fix in chosen:
             yield from _fix(fix, title, report.target)
@@ -170,7 +168,8 @@ def _not_looked_at(outcomes: Sequence[object]) -> Iterator[tuple[str, str]]:
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if isinstance(outcome, Inconclusive):
-            by_reason.setdefault("; ".join(map(_reason, outcome.missing)), []).append(outcome.code)
+            reasons = dict.fromkeys(map(_reason, outcome.missing))
+            by_reason.setdefault("; ".join(reasons), []).append(outcome.code)
         if isinstance(outcome, Crashed):
             yield outcome.code, f"the rule itself failed: {outcome.error}"
     for reason, codes in by_reason.items():
@@ -178,6 +177,8 @@ def _not_looked_at(outcomes: Sequence[object]) -> Iterator[tuple[str, str]]:
 
 
 def _reason(missing: Missing) -> str:
+    if missing.detail and missing.why is Why.NOT_COLLECTED:
+        return missing.detail
     if len(missing.origins) > 2:  # noqa: PLR2004 - two names still read well in a line
         first = ", ".join(map(str, missing.origins[:2]))
         detail = f": {missing.detail}" if missing.detail else ""

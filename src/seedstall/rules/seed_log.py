@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
-from seedstall.model.jvm import Product
 from seedstall.model.log import Observation, SeedingLine, ServerLog, StartLine
 from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
@@ -81,7 +80,7 @@ def _slow(
     either: bool,
 ) -> Finding:
     stack = caught[0].stack if caught else None
-    product = around.product or _tomcat(log)
+    product = around.product or remedies.product_of(log)
     evidence = list(_lines(line, start))
     for wait in caught[:1]:
         evidence.extend(account.evidence_of(wait, None))
@@ -115,12 +114,6 @@ def _what(line: SeedingLine, start: StartLine | None) -> str:
         return what
     share = min(1.0, line.took_ms / start.took_ms)
     return f"{what} of a start of {account.duration(start.took_ms)} ({share:.0%})"
-
-
-def _tomcat(log: ServerLog) -> Product | None:
-    if log.product.lower() != "tomcat":
-        return None
-    return Product(key="tomcat", title="Apache Tomcat", surfaces=("tomcat-setenv", "java-opts"))
 
 
 def _is_threaded(seeds: SeedEvidence, around: Surroundings) -> bool:

@@ -7,11 +7,14 @@ from seedstall.model.finding import Disposition, Fix, When
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel
+from seedstall.model.log import ServerLog
 from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
 from seedstall.rules.seed_account import Surroundings
 
 JDK8 = 8
 EGD_SURFACES = frozenset(("tomcat-setenv", "jarsigner", "java-opts"))
+_PLACES = {"tomcat": ["tomcat-setenv"], "jarsigner": ["jarsigner"]}
+"""Where the product that a stack's caller names keeps its flags, where no process tells the product."""
 NONBLOCKING = "NativePRNGNonBlocking:SUN"
 
 
@@ -97,13 +100,18 @@ def egd_fixes(
 def surfaces(stack: SeedStack | None, product: Product | None) -> tuple[str, ...]:
     """Where the flag goes: the product's own place first, else the plain flag."""
     known = [s for s in product.surfaces if s in EGD_SURFACES] if product is not None else []
-    if not known and stack is not None and stack.caller_frame.startswith("org.apache.catalina."):
-        known = ["tomcat-setenv"]
-    if not known and stack is not None and ".jarsigner." in stack.caller_frame:
-        known = ["jarsigner"]
+    if not known and stack is not None:
+        known = _PLACES.get(stack.product, [])
     if known and known[0] == "jarsigner":
         return ("jarsigner",)
     return tuple(dict.fromkeys((*known, "java-opts")))
+
+
+def product_of(log: ServerLog | None) -> Product | None:
+    """The product whose lines a log holds, where no process tells it."""
+    if log is None or log.product.lower() != "tomcat":
+        return None
+    return Product(key="tomcat", title="Apache Tomcat", surfaces=("tomcat-setenv", "java-opts"))
 
 
 def unfixable_by_property(stack: SeedStack | None, jdk: JdkVersion | None) -> bool:

@@ -14,6 +14,7 @@ from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
 from seedstall.rules import seed_remedies as remedies
+from seedstall.rules.seed_account import Surroundings
 
 HARMLESS_MS = 1000
 
@@ -42,14 +43,15 @@ def threaded_seed(
     """
     threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
     if threaded:
-        yield _seen(threaded, source, jdk, product, process)
+        around = Surroundings(None, source, jdk, product, process.pid if process else None)
+        yield _seen(threaded, len(seeds.queued), around)
     elif source is not None and ":" not in source.value:
         yield from _by_log(seeds, source, jdk, product)
 
 
 def _why(source: SeedSource | None) -> str:
-    if source is None:
-        return "the seed URL could not be opened (which one it is does not stand in the evidence)"
+    if source is None or source.assumed:
+        return "its seed URL could not be opened (which one it is does not stand in the evidence: --egd VALUE)"
     if source.value == "":
         return f"no seed source is set ({source.place})"
     if ":" not in source.value:
@@ -57,35 +59,35 @@ def _why(source: SeedSource | None) -> str:
     return f"the seed source {source.value!r} ({source.place}) could not be opened"
 
 
-def _seen(
-    waits: list[SeedWait],
-    source: SeedSource | None,
-    jdk: JdkVersion | None,
-    product: Product | None,
-    process: JvmProcess | None,
-) -> Finding:
-    wait = waits[0]
-    pid = process.pid if process is not None else None
-    evidence = [e for w in waits[:3] for e in account.evidence_of(w, pid)]
-    if source is not None:
-        evidence.append(Evidence(origin=source.place, excerpt=f"seed source {source.value!r}"))
+def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
+    wait, source = waits[0], around.source
+    evidence = [e for w in waits[:3] for e in account.evidence_of(w, around.pid)]
+    if source is not None and not source.assumed:
+        evidence.extend(account.source_evidence(around))
+    queue = f"; {queued} more queue behind it" if queued else ""
     return Finding(
         message=f"{account.name_of(wait)} waiting for the JDK's threaded seeder",
         sentence=(
             f"{account.name_of(wait)} waits for the JDK's threaded seeder (5-9 s, no entropy involved)"
-            f"{account.purpose(wait.stack)}; {_why(source)}"
+            f"{account.purpose(wait.stack)}; {_why(source)}{queue}"
         ),
         cause=Cause.THREADED_SEED,
         status=Status.STALLED,
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(evidence),
-        fixes=remedies.egd_fixes(wait.stack, jdk, product),
+        fixes=remedies.egd_fixes(wait.stack, around.jdk, around.product),
         notes=(
+            "it goes on by itself, 5 to 9 seconds after it began, and again at every start",
             "adding entropy does not help: this seeder reads no device",
-            right_egd(jdk).why,
+            right_egd(around.jdk).why,
         ),
-        explains=(Cause.PRNG_CONTENTION, Cause.INEFFECTIVE_FIX, Cause.HARMFUL_FIX),
+        explains=(
+            Cause.THREADED_SEED,
+            Cause.PRNG_CONTENTION,
+            Cause.INEFFECTIVE_FIX,
+            Cause.HARMFUL_FIX,
+        ),
         since_ms=wait.since_ms,
     )
 
@@ -111,9 +113,9 @@ def _by_log(
             Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt),
             Evidence(origin=source.place, excerpt=f"seed source {source.value!r}"),
         ),
-        fixes=remedies.egd_fixes(None, jdk, product),
+        fixes=remedies.egd_fixes(None, jdk, product or remedies.product_of(seeds.log)),
         notes=("adding entropy does not help: this seeder reads no device",),
-        explains=(Cause.HARMFUL_FIX, Cause.INEFFECTIVE_FIX),
+        explains=(Cause.THREADED_SEED, Cause.HARMFUL_FIX, Cause.INEFFECTIVE_FIX),
         cost_ms=line.took_ms,
         startup_ms=start,
     )

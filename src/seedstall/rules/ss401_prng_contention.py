@@ -11,7 +11,7 @@ from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules import seed_account as account
 
-QUEUE_THAT_COUNTS = 4
+QUEUE_THAT_COUNTS = 3
 """Fewer waiting threads in one dump are an ordinary moment of a busy program: a note."""
 
 

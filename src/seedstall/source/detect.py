@@ -12,7 +12,7 @@ from seedstall.model.errors import NoSuchTargetError, SeedstallError
 from seedstall.model.evidence import Got, Ref, Space, Why
 from seedstall.parse import procfs
 from seedstall.source import host
-from seedstall.source.tree import TreeSource, is_tree
+from seedstall.source.tree import TreeSource, is_tree, logs_in
 
 MAX_FILES = 10_000
 """Files taken from a directory handed over."""
@@ -72,6 +72,11 @@ def jvms_of(target: Target) -> tuple[int, ...]:
 def tree(target: Target) -> TreeSource:
     """The source of a captured tree."""
     return TreeSource(target.path)
+
+
+def logs_of(target: Target) -> tuple[Target, ...]:
+    """The server's logs in a captured tree: inputs of the same case."""
+    return tuple(Target(path, Kind.FILE, path=path) for path in logs_in(target.path))
 
 
 def files_below(target: Target) -> tuple[Target, ...]:

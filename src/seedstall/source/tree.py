@@ -76,14 +76,10 @@ def _processes(root: int) -> tuple[int, ...]:
 
 
 def logs_in(path: str | Path) -> tuple[str, ...]:
-    """The server's own logs in the tree, to be handed over as inputs of the same case."""
-    found = {
-        p
-        for pattern in _LOGS
-        for p in Path(path).glob(pattern)
-        if p.is_file() and not p.is_symlink()
-    }
-    return tuple(sorted(map(str, found)))
+    """The server's own logs in the tree, to be handed over as inputs of the same case. Links out of it are none."""
+    top = Path(path).resolve()
+    found = (p for pattern in _LOGS for p in Path(path).glob(pattern))
+    return tuple(sorted(str(p) for p in found if p.is_file() and p.resolve().is_relative_to(top)))
 
 
 class TreeSource:
@@ -266,7 +262,10 @@ class TreeSource:
         known = self._descriptors.get(ref.path.removeprefix("fd/"))
         if known is not None:
             return Got(known, (ref,))
-        if self._text_of_link(f"proc/{self.pid}/root") == "/":
+        if self._text_of_link(f"proc/{self.pid}/root") in (
+            "/",
+            "",
+        ):  # not in a chroot, as far as we know
             device = self._devices.get(self._text_of_link(path).removeprefix("/"))
             if device is not None:
                 return Got(device, (ref,))

@@ -21,7 +21,7 @@ DUMPS = {
     "jarsigner 8": live("jarsigner-jdk8-hang.txt").decode(),
     "contention 25": archive("live/local17-25")["L-jdk25-many/jcmd.txt"].decode(),
     "deadlock 17": live("jdk17-316-threads.txt").decode(),
-    "jstack -l 25": live("jdk25-315-threads.txt").decode(),
+    "deadlock 25": live("jdk25-315-threads.txt").decode(),
 }
 LOG = "30-Nov-2026 14:21:18.123 INFO [exec-1] com.foo.Bar.baz request (x) done"
 

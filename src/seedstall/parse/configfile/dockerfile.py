@@ -47,6 +47,7 @@ class _Form:
 
     words: tuple[Placed, ...] | None
     text: Placed
+    broken: bool = False
 
 
 @dataclass(slots=True)
@@ -182,7 +183,7 @@ def _from(build: _Build, rest: Placed) -> None:
     parent = build.names.get(image.lower())
     if parent is not None:
         old = build.gathering.scopes[parent]
-        made = Scope(old.name, old.image, old.product, old.jdk, container=True)
+        made = Scope(old.name, old.image, old.product, old.jdk, container=True, parent=parent)
     else:
         made = Scope(
             image,
@@ -265,8 +266,8 @@ def _runs(build: _Build, instruction: _Instruction) -> None:
             shellfile.read(gathering, body, scope, start=False)
         if rest.text.startswith("<<"):
             return
-    form = _form(gathering, rest, scope, start=keyword in ("CMD", "ENTRYPOINT"))
-    if form is None or keyword == "SHELL":
+    form = _form(rest)
+    if keyword == "SHELL":
         return
     if keyword in ("CMD", "ENTRYPOINT") and build.stage is not None:
         if keyword == "CMD":
@@ -277,23 +278,23 @@ def _runs(build: _Build, instruction: _Instruction) -> None:
     _emit(gathering, form, scope, start=keyword in ("CMD", "ENTRYPOINT"))
 
 
-def _form(gathering: Gathering, rest: Placed, scope: int, *, start: bool) -> _Form | None:
-    """A list, or text; ``None`` where it was meant as a list and is none (said on the spot)."""
+def _form(rest: Placed) -> _Form:
+    """A list, text for a shell, or what was meant as a list and is none."""
     if not rest.text.startswith("["):
         return _Form(None, rest)
     found = json_strings(rest)
     if found is not None:
         return _Form(found, rest)
-    if _LISTED.match(rest.text[:4000]) and not _TEST.match(rest.text):
-        gathering.commands.append(
-            Command(words=(rest,), scope=scope, shell=True, start=start, broken_list=True)
-        )
-        return None
-    return _Form(None, rest)
+    meant = _LISTED.match(rest.text[:4000]) and not _TEST.match(rest.text)
+    return _Form(None, rest, broken=bool(meant))
 
 
 def _emit(gathering: Gathering, form: _Form, scope: int, *, start: bool) -> None:
-    if form.words is None:
+    if form.broken:
+        gathering.commands.append(
+            Command(words=(form.text,), scope=scope, shell=True, start=start, broken_list=True)
+        )
+    elif form.words is None:
         shellfile.read(gathering, form.text, scope, start=start)
     else:
         gathering.command(form.words, scope, shell=False, start=start)

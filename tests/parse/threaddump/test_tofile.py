@@ -1,0 +1,70 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.texts import archive, live
+
+from seedstall.model.threads import LockAct
+from seedstall.parse.threaddump import thread_dumps
+
+
+def test_text_and_json_give_the_same_threads() -> None:
+    (text,) = thread_dumps(live("jdk25-dump-to-file.txt"), "x")
+    (data,) = thread_dumps(live("jdk25-dump-to-file.json"), "x")
+
+    assert len(text.threads) == len(data.threads) == 303
+    assert [(t.name, t.state) for t in text.threads][:100] == [
+        (t.name, t.state) for t in data.threads
+    ][:100]
+    assert text.jdk == data.jdk
+    assert data.jdk is not None
+    assert data.jdk.feature == 25
+    assert text.taken_at.startswith("2026-11-30T14:58:56")
+    assert {t.nid for t in text.threads} == {None}
+
+
+def test_lines_are_those_of_the_file() -> None:
+    for name in ("jdk25-dump-to-file.txt", "jdk25-dump-to-file.json"):
+        lines = live(name).decode().split("\n")
+        (dump,) = thread_dumps(live(name), "x")
+        for thread in dump.threads:
+            assert f'"{thread.name}"' in lines[thread.line - 1]
+
+
+def test_virtual_threads_of_21_and_25() -> None:
+    texts = archive("live/virtual")
+    for name, threads in (
+        ("jdk21-to-file.txt", 19),
+        ("jdk21-to-file.json", 19),
+        ("jdk25-to-file.txt", 21),
+        ("jdk25-to-file.json", 21),
+    ):
+        (dump,) = thread_dumps(texts[name], "x")
+        virtual = [t for t in dump.threads if any("VirtualThread" in f.class_name for f in t.frames)]
+        assert len(dump.threads) == threads, name
+        assert virtual, name
+
+
+def test_json_of_25_tells_locks() -> None:
+    (dump,) = thread_dumps(archive("live/local17-25")["L-jdk25-many/dump.json"], "x")
+
+    held = [k for t in dump.threads for k in t.locks if k.act is LockAct.LOCKED]
+    waited = [k for t in dump.threads for k in t.locks if k.act is LockAct.WAITING_TO_LOCK]
+
+    assert len(waited) == 5
+    assert {k.address for k in waited} <= {k.address for k in held}
+
+
+def test_broken_json_holds_no_dump() -> None:
+    whole = live("jdk25-dump-to-file.json")
+
+    assert thread_dumps(whole[: len(whole) // 2], "x") == ()
+    assert thread_dumps(b'{"threadDump": []}', "x") == ()
+    assert thread_dumps(b'{"threadDump": {"threadContainers": [1, {"threads": [null, {}]}]}}', "x")[0].threads
+    assert thread_dumps(b'{"threadDump": ' + b"[" * 100_000, "x") == ()
+
+
+@given(st.recursive(st.none() | st.text() | st.integers(), lambda s: st.lists(s) | st.dictionaries(st.sampled_from(["threads", "stack", "name", "locks", "depth", "monitorsOwned", "parkBlocker", "waitingOn"]), s)))
+def test_any_json(value: object) -> None:
+    import json
+
+    thread_dumps(json.dumps({"threadDump": {"threadContainers": [{"threads": [value]}]}}), "x")
+    thread_dumps(json.dumps({"threadDump": value}), "x")
