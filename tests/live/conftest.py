@@ -47,12 +47,6 @@ def namespaces(device: DryDevice) -> None:
 @pytest.fixture
 def rig(jdk: Jdk, device: DryDevice, namespaces: None) -> Iterator[Rig]:
     """That JDK on that device."""
-    if jdk.root is None:
-        yield Rig(jdk, device, PROBE)
-        return
-    inside = Path(tempfile.mkdtemp(dir=jdk.root / "tmp"))
-    try:
-        shutil.copy(PROBE / "SeedProbe.class", inside)
-        yield Rig(jdk, device, Path("/") / inside.relative_to(jdk.root))
-    finally:
-        shutil.rmtree(inside)
+    with tempfile.TemporaryDirectory(dir=jdk.root / "tmp" if jdk.root else None) as folder:
+        shutil.copy(PROBE / "SeedProbe.class", folder)
+        yield Rig(jdk, device, Path(folder))

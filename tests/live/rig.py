@@ -39,12 +39,17 @@ class Rig:
 
     jdk: Jdk
     device: DryDevice
-    classes: Path
-    """Where SeedProbe.class lies, as the JVM sees it."""
+    folder: Path
+    """Where SeedProbe.class lies; tests may add files."""
+
+    def within(self, name: str = "") -> str:
+        """The path of a file of the folder, as the JVM sees it."""
+        root = self.jdk.root or Path("/")
+        return str(Path("/") / self.folder.relative_to(root) / name)
 
     def start(self, *arguments: str, options: Sequence[str] = ()) -> Starved:
         """Start ``SeedProbe ARGUMENTS``."""
-        command = [str(self.jdk.java), *options, "-cp", str(self.classes), "SeedProbe", *arguments]
+        command = [str(self.jdk.java), *options, "-cp", self.within(), "SeedProbe", *arguments]
         return self.device.start(command, root=self.jdk.root)
 
     def hung(self, *arguments: str, options: Sequence[str] = ()) -> Starved:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from tests.live import patients
 from tests.live.patients import CLASSES, Patient
-from tests.machine import CHECKOUT, java_of
+from tests.machine import CHECKOUT, JDK8_ROOT, java_of
 
 from seedstall.effect import preflight
 from seedstall.effect.attach import Attacher
@@ -121,7 +121,7 @@ def test_the_dump_is_that_of_jstack(start: Start, feature: int) -> None:
 @pytest.mark.root
 def test_jdk_8_of_another_user_answers_root(start: Start) -> None:
     """It takes only a peer with its own effective ids: ours are ours again afterwards."""
-    inside = Path(tempfile.mkdtemp(dir=patients.JDK8_ROOT / "tmp"))
+    inside = Path(tempfile.mkdtemp(dir=JDK8_ROOT / "tmp"))
     inside.chmod(0o777)
     try:
         for name in CLASSES.glob("*.class"):
@@ -130,7 +130,7 @@ def test_jdk_8_of_another_user_answers_root(start: Start) -> None:
         patient = patients.start(
             patients.command(8, classes=classes),
             classes,
-            root=patients.JDK8_ROOT,
+            root=JDK8_ROOT,
             ids=(STRANGER, STRANGER),
         )
         try:

@@ -94,7 +94,7 @@ def test_it_is_diagnosed_by_pid(hung: Starved, seedstall: Seedstall) -> None:
     done = seedstall("diagnose", hung.pid)
     assert done.returncode == 10
     first = done.stdout.splitlines()[0]
-    assert first.startswith("stalled (blocking-seed, confirmed): main ")
+    assert first.startswith('stalled (blocking-seed, confirmed): "main" ')
     assert "/dev/random" in first
     assert "SHA1PRNG" in first
     assert "jarsigner" in first

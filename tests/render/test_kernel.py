@@ -78,6 +78,18 @@ def test_a_dead_daemon_in_the_table() -> None:
     assert rows(text(held))["fed by"] == "rngd installed, not running"
 
 
+@pytest.mark.parametrize("held", [POOL, NO_POOL])
+def test_a_container_is_told_once(held: dict[Ref, bytes | Why]) -> None:
+    inside = {
+        **held,
+        at("proc/2/comm"): Why.ABSENT,
+        at(".dockerenv", Ask.STAT): b"100755 0 0 1 0 0 0",
+    }
+    shown = text(inside)
+
+    assert shown.count("container (Docker): the kernel is the host's") == 1
+
+
 def test_nothing_known_has_no_table() -> None:
     assert text({}).startswith("unknown: nothing of the kernel could be had")
 

@@ -5,10 +5,7 @@ from dataclasses import replace
 import pytest
 from tests import facts_by_hand as by_hand
 
-from seedstall.engine.case import Case
-from seedstall.engine.run import run
-from seedstall.model.evidence import Missing, Unavailable, Why
-from seedstall.model.finding import Confidence, Finding, Inconclusive, Severity, When
+from seedstall.model.finding import Confidence, Finding, Severity, When
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
 from seedstall.model.kernel import KernelRandom
@@ -18,7 +15,6 @@ from seedstall.model.tasks import FileKind
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules.ss101_blocking_seed import blocking_seed
-from seedstall.source.base import Held, Source
 
 
 def check(
@@ -28,7 +24,7 @@ def check(
     jdk: JdkVersion | None = None,
     product: Product | None = None,
 ) -> list[Finding]:
-    return list(blocking_seed(seeds, kernel, source, jdk, product, None))
+    return list(blocking_seed(seeds, kernel, source, jdk, product, None, None))
 
 
 def test_a_stack_alone_is_likely_and_asks_for_the_kernel() -> None:
@@ -156,33 +152,3 @@ def test_a_measured_dry_device_is_slow() -> None:
 
 def test_no_wait_is_clear() -> None:
     assert check(SeedEvidence(threads=12, dumps=1), by_hand.POOL) == []
-
-
-def test_without_any_evidence_it_is_inconclusive() -> None:
-    def nothing(source: Source) -> SeedEvidence:
-        raise Unavailable(Missing(Why.NOT_COLLECTED))
-
-    others = (
-        _no(kind) for kind in ("KernelRandom", "SeedSource", "JdkVersion", "Product", "JvmProcess")
-    )
-    (outcome,) = run((blocking_seed,), Case(Held({}), (nothing, *others)))
-
-    assert isinstance(outcome, Inconclusive)
-
-
-def _no(kind: str):
-    from seedstall.model.jvm import JvmProcess
-
-    kinds = {
-        "KernelRandom": KernelRandom,
-        "SeedSource": SeedSource,
-        "JdkVersion": JdkVersion,
-        "Product": Product,
-        "JvmProcess": JvmProcess,
-    }
-
-    def provider(source: Source):
-        raise Unavailable(Missing(Why.NOT_COLLECTED))
-
-    provider.__annotations__["return"] = kinds[kind]
-    return provider

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_a_fifo_in_its_place_is_not_even_opened(
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
+    time.sleep(0.2)  # until it waits in open(2)
 
     for ref in (probe.POLL, probe.COUNT):
         reading = probe.read(ref, str(fifo))
@@ -70,6 +72,20 @@ def test_a_fifo_in_its_place_is_not_even_opened(
     os.close(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK))  # let the writer go
     writer.join(5)
     assert opened.is_set()
+
+
+def test_a_fifo_put_there_after_the_look_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fifo = tmp_path / "random"
+    os.mkfifo(fifo)
+    before = os.stat("/dev/random")  # noqa: PTH116 - what is replaced below
+    monkeypatch.setattr(os, "stat", lambda _: before)
+    reading = probe.read(probe.POLL, str(fifo))
+    monkeypatch.undo()
+
+    assert isinstance(reading, Missing)
+    assert reading.why is Why.REFUSED
 
 
 @pytest.mark.parametrize("device", ["/dev/urandom", "/dev/null", "/proc/self/status"])

@@ -68,12 +68,11 @@ def demo(
 
 
 def _interrupt_on_hangup() -> None:
-    """Clean up on SIGTERM and SIGHUP too: both become what Ctrl-C is."""
+    """Clean up when the terminal goes away, too, as on SIGTERM."""
     import signal  # noqa: PLC0415
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
 
 
 def _diagnose(pid: int) -> Report:

@@ -9,6 +9,7 @@ from seedstall.engine.case import Case
 from seedstall.engine.conclude import fired, rank
 from seedstall.engine.diagnosis import case_of
 from seedstall.engine.run import run
+from seedstall.facts.host import container
 from seedstall.knowledge.distributions import feeder_commands
 from seedstall.knowledge.kernel import CRNG_FIRST, waits_for_random
 from seedstall.knowledge.refill import (
@@ -74,7 +75,12 @@ class KernelCase:
             target=self.target,
             verdict=_verdict(self.case, found),
             outcomes=outcomes,
-            facts={"jvm": {}, "kernel": _facts(self.case, refill), "threads": {}, "logs": {}},
+            facts={
+                "jvm": {},
+                "kernel": _facts(self.case, container(self.source), refill),
+                "threads": {},
+                "logs": {},
+            },
         )
 
 
@@ -169,7 +175,7 @@ def _sentence(kernel: KernelRandom) -> str:
 # --- what is told besides, JSON-ready -------------------------------------------------------------------------------
 
 
-def _facts(case: Case, refill: Refill | None) -> dict[str, object]:
+def _facts(case: Case, inside: str, refill: Refill | None) -> dict[str, object]:
     reading = case.get(KernelRandom)
     if isinstance(reading, Missing):
         what = ", ".join(map(str, reading.origins))
@@ -189,6 +195,7 @@ def _facts(case: Case, refill: Refill | None) -> dict[str, object]:
         "write_wakeup_threshold": kernel.write_wakeup,
         "feeders": list(kernel.feeders),
         "special": list(kernel.special),
+        "container": inside or None,
         "crng": _crng(case),
         "daemons": _daemons(case),
         "devices": _devices(case),

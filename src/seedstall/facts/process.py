@@ -295,11 +295,13 @@ def waiting_children(source: Source) -> WaitingChildren:
         )
     waiting: list[KernelTask] = []
     pids = [pid for reading in readings for pid in _children(reading)]
-    seen = 0
+    seen: set[int] = set()
     for _ in range(_CHILD_DEPTH):
         below: list[int] = []
-        for pid in pids[: MAX_CHILDREN - seen]:
-            seen += 1
+        for pid in pids:
+            if pid in seen or len(seen) >= MAX_CHILDREN:
+                continue
+            seen.add(pid)
             look = _Look(source, f"proc/{pid}/", inner=False)
             task = look.task("", pid)
             if task is not None and _waits_for_random(task):

@@ -120,7 +120,7 @@ def decide(seen: KernelEvidence) -> KernelRandom:
         certainty=Certainty.LOW if disagrees else said.certainty,
         reason=said.reason + (f" (but {disagrees})" if disagrees else ""),
         state=_state(known, said),
-        release=known.release.text if known.release else seen.release,
+        release=known.release.text if known.release else seen.release[:80],
         entropy_avail=seen.entropy_avail,
         poolsize=seen.poolsize,
         read_wakeup=seen.read_wakeup,

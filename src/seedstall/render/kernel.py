@@ -37,7 +37,10 @@ def _table(facts: dict[str, object], *, verbose: int) -> Iterator[str]:
     row = f", row {facts['row']} of the table" if verbose and facts["row"] else ""
     yield _row("model", f"{_MODELS[str(facts['model'])]} ({facts['certainty']} certainty{row})")
     yield _row("why", facts["reason"])
-    for special in cast("list[str]", facts["special"]):
+    specials = cast("list[str]", facts["special"])
+    if facts["container"] and not any(s.startswith("container") for s in specials):
+        specials = [*specials, f"container ({facts['container']}): the kernel is the host's"]
+    for special in specials:
         yield _row("note", special)
     yield _row("state", facts["state"])
     yield from _entropy(facts, pool=pool)

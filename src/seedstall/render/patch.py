@@ -92,6 +92,8 @@ def _hunks(
         # With more lines before than behind `patch` looks for it at the file's end (patch.c, locate_hunk).
         if change.end + trail < len(before):
             lead = min(lead, trail)
+        elif change.start == change.end == 1:
+            lead = 1  # "@@ -1,0" means the file's start to `git apply` (match_beginning)
         yield _Hunk(change.start - lead, change.end + trail, (change,), shift)
         shift += len(change.new) - (change.end - change.start)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
+from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
 from seedstall.model.redact import visible
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
 from seedstall.model.tasks import FileKind, KernelTask
@@ -24,6 +24,7 @@ class Surroundings:
     jdk: JdkVersion | None = None
     product: Product | None = None
     pid: int | None = None
+    distribution: Distribution | None = None
 
 
 SHOWN_FRAMES = 12

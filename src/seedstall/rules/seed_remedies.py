@@ -9,12 +9,14 @@ from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel
 from seedstall.model.log import ServerLog
 from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
+from seedstall.rules import pool_remedies
 from seedstall.rules.seed_account import Surroundings
 
 JDK8 = 8
 EGD_SURFACES = frozenset(("tomcat-setenv", "jarsigner", "java-opts"))
 _PLACES = {"tomcat": ["tomcat-setenv"], "jarsigner": ["jarsigner"]}
 """Where the product that a stack's caller names keeps its flags, where no process tells the product."""
+FEED = "feed the host's entropy pool: the waiting JVM goes on by itself"
 NONBLOCKING = "NativePRNGNonBlocking:SUN"
 
 
@@ -47,7 +49,7 @@ def remedies(
     fixes: list[Fix] = []
     kernel = around.kernel
     if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL and not device_replaced:
-        fixes.append(feeder())
+        fixes.extend(pool_remedies.feeder(around.distribution, kernel, FEED))
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)
     if egd_cannot_help(stack):
@@ -58,10 +60,10 @@ def remedies(
 
 
 def feeder() -> Fix:
-    """An entropy daemon on the host: frees the waiting process within seconds."""
+    """An entropy daemon on a host of which nothing is known: frees the waiting process within seconds."""
     return Fix(
         surface="rngd",
-        title="feed the host's entropy pool: the waiting JVM goes on by itself",
+        title=FEED,
         when=When.NOW,
         restart=False,
         needs_root=True,

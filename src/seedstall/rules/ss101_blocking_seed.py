@@ -10,7 +10,7 @@ from seedstall.knowledge.stacks import expected_device
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
-from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
+from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
 from seedstall.model.log import ServerLog
 from seedstall.model.rule import rule
 from seedstall.model.seeding import Device, SeedRole, SeedSource
@@ -31,6 +31,7 @@ def blocking_seed(
     jdk: JdkVersion | None,
     product: Product | None,
     process: JvmProcess | None,
+    distribution: Distribution | None,
 ) -> Iterator[Finding]:
     """A thread waits for random bytes from a device that blocks.
 
@@ -53,7 +54,9 @@ def blocking_seed(
     pool an entropy daemon, virtio-rng or a newer kernel removes the wait for every program.
     """
     readers = [w for w in seeds.waits if w.role is SeedRole.READING]
-    around = Surroundings(kernel, source, jdk, product, process.pid if process else None)
+    around = Surroundings(
+        kernel, source, jdk, product, process.pid if process else None, distribution
+    )
     caught = [w for w in readers if _blocks(w, kernel) and not _passes_by(w, around)]
     stuck = [w for w in caught if not _went_on(w, seeds.log)]
     if stuck:
@@ -72,11 +75,21 @@ def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
     task = wait.task
     if task is not None and task.wchan is not None and waits_for_random(task.wchan) == "pool":
         return True
+    if task is not None and _waits_for_crng(task):
+        return False
     if kernel is None or kernel.can_block is not False:
         return True
     if task is not None and wait.in_random_read:
         return _replaced(task)
     return task is None
+
+
+def _waits_for_crng(task: KernelTask) -> bool:
+    """Whether it waits for the kernel's first seeding, which is SS103's: getrandom without GRND_RANDOM (2)."""
+    if task.wchan is not None and waits_for_random(task.wchan) == "crng":
+        return True
+    call = task.syscall
+    return call is not None and call.name == "getrandom" and not call.args[2] & 2
 
 
 def _passes_by(wait: SeedWait, around: Surroundings) -> bool:

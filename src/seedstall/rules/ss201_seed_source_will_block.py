@@ -10,7 +10,7 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Launch, Product
 from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
-from seedstall.model.redact import visible
+from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
 from seedstall.model.security import SeedFile
 from seedstall.model.seeding import (
@@ -133,7 +133,11 @@ def _sentence(asks: Asks, told: Behaviour, around: account.Surroundings) -> str:
     seeds = told.algorithm in (Algorithm.SHA1PRNG, Algorithm.DRBG)
     draws = f"seeds {told.algorithm}" if seeds else f"takes {told.algorithm}.{asks.operation}"
     source = around.source
-    where = f" (seed source {visible(source.value)!r}, {visible(source.place)})" if source else ""
+    where = (
+        f" (seed source {visible(redact(source.value))!r}, {visible(source.place)})"
+        if source
+        else ""
+    )
     if asks is NEW:
         what = f"{name}'s new SecureRandom() reads /dev/random{where}"
     else:

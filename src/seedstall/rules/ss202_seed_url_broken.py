@@ -9,7 +9,7 @@ from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.redact import visible
+from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
 from seedstall.model.security import KnownSource, SeedFile
 from seedstall.model.seeding import SeedSource
@@ -74,7 +74,7 @@ def _of_problem(
     jdk: JdkVersion | None,
     product: Product | None,
 ) -> Iterator[Finding]:
-    text = f"the seed source {visible(source.value)!r} ({visible(source.place)}): {problem.message}"
+    text = f"the seed source {visible(redact(source.value))!r} ({visible(source.place)}): {problem.message}"
     if problem.fault in DANGEROUS:
         yield _finding(text, source, jdk, product, cause=Cause.HARMFUL_FIX, file=file)
     elif problem.fault in BROKEN:
@@ -95,7 +95,7 @@ def _fixed_bytes(
         if file.empty
         else "is a plain file: every start takes the same bytes as its seed, and keys can be guessed"
     )
-    text = f"the seed source {visible(source.value)!r} ({visible(source.place)}): {visible(file.path)} {what}"
+    text = f"the seed source {visible(redact(source.value))!r} ({visible(source.place)}): {visible(file.path)} {what}"
     return _finding(text, source, jdk, product, cause=Cause.HARMFUL_FIX, file=file)
 
 

@@ -13,7 +13,7 @@ from seedstall.knowledge.seeding import (
 from seedstall.model.finding import Confidence, Finding, Severity
 from seedstall.model.jdk import LAST_ONE_DOT, JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.redact import visible
+from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
 from seedstall.model.security import KnownSource, SeedFile
 from seedstall.model.seeding import Device, Instance, Operation
@@ -58,7 +58,7 @@ def default_algorithm_changed(
     yield Finding(
         message=f"{now} as the default generator instead of {usual}",
         sentence=(
-            f"the seed source {visible(source.value)!r} ({visible(source.place)}) does not block, and makes {now} the"
+            f"the seed source {visible(redact(source.value))!r} ({visible(source.place)}) does not block, and makes {now} the"
             f" default generator of JDK {jdk.feature} instead of {usual}"
         ),
         cause=Cause.HARMFUL_FIX,

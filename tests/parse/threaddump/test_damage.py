@@ -54,7 +54,9 @@ DAMAGE: dict[str, Callable[[str], str | bytes]] = {
     "<p> around lines": each(lambda _, line: f"<p>{html.escape(line)}</p>"),
     "e-mail protection": lambda s: re.sub(r"\(java\.base@[\d.]+/", "([email protected]/", s),
     "e-mail protection in HTML": lambda s: re.sub(
-        r"\(java\.base@[\d.]+/", '(<a href="/cdn-cgi/l/email-protection">[email&#160;protected]</a>/', s
+        r"\(java\.base@[\d.]+/",
+        '(<a href="/cdn-cgi/l/email-protection">[email&#160;protected]</a>/',
+        s,
     ),
     "doubled at": each(lambda i, line: line.replace("\tat ", "\tat at ") if i % 3 == 0 else line),
     "lock ids eaten": lambda s: re.sub(r"<0x[0-9a-f]+>", "<>", s),
@@ -68,7 +70,9 @@ DAMAGE: dict[str, Callable[[str], str | bytes]] = {
     "journald": each(lambda i, line: f"Nov 30 14:21:{i % 60:02} host java[4711]: {line}"),
     "docker-compose": each(lambda _, line: f"tomcat-1  | {line}"),
     "ISO times": each(lambda i, line: f"2026-11-30T14:21:{i % 60:02}.{i % 1000:03}+01:00 {line}"),
-    "times in brackets": each(lambda i, line: f"[2026-11-30T14:21:{i % 60:02}.{i % 1000:03}Z] {line}"),
+    "times in brackets": each(
+        lambda i, line: f"[2026-11-30T14:21:{i % 60:02}.{i % 1000:03}Z] {line}"
+    ),
     "maven": each(lambda _, line: f"[INFO] {line}"),
     "ant": each(lambda _, line: f"     [java] {line}"),
     "docker's JSON": each(docker),
@@ -90,14 +94,16 @@ DAMAGE: dict[str, Callable[[str], str | bytes]] = {
 def seen(dumps: tuple[ThreadDump, ...]) -> list[object]:
     """All that a verdict rests on."""
     return [
-        (d.vm, d.taken_at, d.deadlocks, d.complete)
-        + tuple(
-            (
-                (t.name, t.nid, t.state, t.activity, t.daemon, t.cpu_ms, t.elapsed_ms, t.cut),
-                [(f.class_name, f.method, f.location) for f in t.frames],
-                [(k.act, k.class_name, k.depth) for k in t.locks],
-            )
-            for t in d.threads
+        (
+            (d.vm, d.taken_at, d.deadlocks, d.complete),
+            [
+                (
+                    (t.name, t.nid, t.state, t.activity, t.daemon, t.cpu_ms, t.elapsed_ms, t.cut),
+                    [(f.class_name, f.method, f.location) for f in t.frames],
+                    [(k.act, k.class_name, k.depth) for k in t.locks],
+                )
+                for t in d.threads
+            ],
         )
         for d in dumps
     ]
@@ -140,7 +146,9 @@ def test_lost_spaces_of_prefixes_are_no_matter_of_their_first_line() -> None:
 
 
 def test_a_log_line_is_no_prefix() -> None:
-    text = "".join(f"12:00:0{i % 10} [main] INFO a.b.C - x\n" for i in range(500)) + DUMPS["tomcat 17"]
+    text = (
+        "".join(f"12:00:0{i % 10} [main] INFO a.b.C - x\n" for i in range(500)) + DUMPS["tomcat 17"]
+    )
 
     (dump,) = thread_dumps(text, "x")
 
@@ -172,7 +180,11 @@ OTHERS: dict[str, tuple[bytes, int, int]] = {
     "utf16.txt": (J17.decode().encode("utf-16"), 316, 1),
     "gz.txt.gz": (gzip.compress(J17), 316, 1),
     "no-banner.txt": (J17[J17.index(b'"') :], 316, 1),
-    "nulls-in-name.txt": (J17.replace(b'"http', b'"ht\0tp').replace(b'"dead-', b'"de\0ad-'), 316, 1),
+    "nulls-in-name.txt": (
+        J17.replace(b'"http', b'"ht\0tp').replace(b'"dead-', b'"de\0ad-'),
+        316,
+        1,
+    ),
 }
 
 

@@ -12,8 +12,18 @@ from seedstall.parse.threaddump.frame import Lock, Mark, State, body, line
         ("\tat a.B.c(Native Method)", "a.B", "c", "Native Method"),
         ("at a.B.<init>(B.java:1)", "a.B", "<init>", "B.java:1"),
         ("\tat java.io.F.read(java.base@17.0.15/F.java:276)", "java.io.F", "read", "F.java:276"),
-        ("\tat java.io.F.read(java.base@11.0.13/Unknown Source)", "java.io.F", "read", "Unknown Source"),
-        ("\tat java.io.F.read([email protected]/Native Method)", "java.io.F", "read", "Native Method"),
+        (
+            "\tat java.io.F.read(java.base@11.0.13/Unknown Source)",
+            "java.io.F",
+            "read",
+            "Unknown Source",
+        ),
+        (
+            "\tat java.io.F.read([email protected]/Native Method)",
+            "java.io.F",
+            "read",
+            "Native Method",
+        ),
         ("    at java.base/java.io.F.read(F.java:1)", "java.io.F", "read", "F.java:1"),
         ("\tat app//com.foo.Bar.baz(Bar.java:1)", "com.foo.Bar", "baz", "Bar.java:1"),
         ("\tat app/m@1.2/com.foo.Bar.baz(Bar.java:1)", "com.foo.Bar", "baz", "Bar.java:1"),
@@ -45,7 +55,10 @@ def test_frames(text: str, class_name: str, method: str, location: str) -> None:
     [
         ("\t- locked <0x1f> (a X)", Lock(LockAct.LOCKED, "X", "0x1f")),
         ("\t- waiting to lock <0x1f> (a X)", Lock(LockAct.WAITING_TO_LOCK, "X", "0x1f")),
-        ("\t- waiting to re-lock in wait() <0x1f> (a X)", Lock(LockAct.WAITING_TO_LOCK, "X", "0x1f")),
+        (
+            "\t- waiting to re-lock in wait() <0x1f> (a X)",
+            Lock(LockAct.WAITING_TO_LOCK, "X", "0x1f"),
+        ),
         ("\t- waiting on <0x1f> (a X)", Lock(LockAct.WAITING_ON, "X", "0x1f")),
         ("\t- parking to wait for  <0x1f> (a X)", Lock(LockAct.PARKING, "X", "0x1f")),
         ("\t- waiting on <no object reference available>", Lock(LockAct.WAITING_ON, "", None)),
@@ -89,7 +102,14 @@ def test_other_lines(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["\tat", "\tat java.io.FileInputSt", "\t- locked <0x00", "\t- locked <0x1f> (a X", "java.lang.Thr", "\t- wai"],
+    [
+        "\tat",
+        "\tat java.io.FileInputSt",
+        "\t- locked <0x00",
+        "\t- locked <0x1f> (a X",
+        "java.lang.Thr",
+        "\t- wai",
+    ],
 )
 def test_cut_lines(text: str) -> None:
     assert line(text.encode()) is Mark.CUT
@@ -120,7 +140,9 @@ def test_depths_and_owned_synchronizers() -> None:
 
 
 def test_many_other_lines_do_not_shift_the_frames() -> None:
-    read = body(b"log\n" * 100 + b"\tat a.B.c(B.java:1)\n" + b"log\n" * 100 + b"\tat a.B.d(B.java:1)")
+    read = body(
+        b"log\n" * 100 + b"\tat a.B.c(B.java:1)\n" + b"log\n" * 100 + b"\tat a.B.d(B.java:1)"
+    )
 
     assert (read.offsets, [f.method for f in read.frames]) == ([100, 201], ["c", "d"])
 

@@ -25,18 +25,30 @@ from seedstall.parse.threaddump.header import Header, header, number
             Header("n", 0x3F5E, "waiting on condition", tid=b"0x1"),
         ),
         (
-            '"n" #1 prio=5 os_prio=31 cpu=1.00ms elapsed=2.00s allocated=16B defined_classes=0 tid=0x1 nid=0x2 runnable [0x3]',
+            '"n" #1 prio=5 os_prio=31 cpu=1.0ms elapsed=2.0s allocated=16B defined_classes=0 tid=0x1 nid=0x2 runnable [0x3]',
             Header("n", 2, "runnable", cpu_ms=1.0, elapsed_ms=2000.0, tid=b"0x1"),
         ),
         (
             '"GC task thread#0 (ParallelGC)" os_prio=0 tid=0x1 nid=0x2 runnable ',
             Header("GC task thread#0 (ParallelGC)", 2, "runnable", tid=b"0x1"),
         ),
-        ('"a "b" c" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]', Header('a "b" c', 2, "runnable", tid=b"0x1")),
-        ('main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]', Header("main", 2, "runnable", tid=b"0x1")),
-        ('12:00 | "main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]', Header("main", 2, "runnable", tid=b"0x1")),
+        (
+            '"a "b" c" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
+            Header('a "b" c', 2, "runnable", tid=b"0x1"),
+        ),
+        (
+            'main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
+            Header("main", 2, "runnable", tid=b"0x1"),
+        ),
+        (
+            '12:00 | "main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
+            Header("main", 2, "runnable", tid=b"0x1"),
+        ),
         ('"n" #1 prio=5 tid=0x1 nid=NA runnable [0x3]', Header("n", None, "runnable", tid=b"0x1")),
-        ('"n" #1 [77] daemon prio=5 os_prio=0 tid=0x1  [0x3]', Header("n", 77, daemon=True, tid=b"0x1")),
+        (
+            '"n" #1 [77] daemon prio=5 os_prio=0 tid=0x1  [0x3]',
+            Header("n", 77, daemon=True, tid=b"0x1"),
+        ),
         ('"n" - Thread t@12', Header("n", tid=b"12")),
         (
             '"n" #1 future=9 prio=5 os_prio=0 tid=0x1 other=x nid=0x2 runnable [0x3]',
@@ -48,14 +60,23 @@ def test_headers_of_all_releases(text: str, expected: Header) -> None:
     assert header(text.encode()) == expected
 
 
-@pytest.mark.parametrize("text", ["", "main", 'he said "main"', '"dead-1":', "\tat a.B.c(B.java:1)"])
+@pytest.mark.parametrize(
+    "text", ["", "main", 'he said "main"', '"dead-1":', "\tat a.B.c(B.java:1)"]
+)
 def test_other_lines(text: str) -> None:
     assert header(text.encode()) is None
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [(b"0x4f29", 0x4F29), (b"4347", 4347), (b"NA", None), (b"", None), (b"-1", None), (b"0x" + b"f" * 20, None)],
+    [
+        (b"0x4f29", 0x4F29),
+        (b"4347", 4347),
+        (b"NA", None),
+        (b"", None),
+        (b"-1", None),
+        (b"0x" + b"f" * 20, None),
+    ],
 )
 def test_ids(text: bytes, value: int | None) -> None:
     assert number(text) == value

@@ -94,4 +94,6 @@ def test_the_lock_queue_of_a_probe() -> None:
     assert owners[0].frames[held.depth].method == "implGenerateSeed"
     for waiter in waiters:
         assert waiter.activity == "waiting for monitor entry"
-        assert [k.address for k in waiter.locks if k.act is LockAct.WAITING_TO_LOCK] == [held.address]
+        assert [k.address for k in waiter.locks if k.act is LockAct.WAITING_TO_LOCK] == [
+            held.address
+        ]

@@ -38,7 +38,9 @@ def test_virtual_threads_of_21_and_25() -> None:
         ("jdk25-to-file.json", 21),
     ):
         (dump,) = thread_dumps(texts[name], "x")
-        virtual = [t for t in dump.threads if any("VirtualThread" in f.class_name for f in t.frames)]
+        virtual = [
+            t for t in dump.threads if any("VirtualThread" in f.class_name for f in t.frames)
+        ]
         assert len(dump.threads) == threads, name
         assert virtual, name
 
@@ -58,11 +60,35 @@ def test_broken_json_holds_no_dump() -> None:
 
     assert thread_dumps(whole[: len(whole) // 2], "x") == ()
     assert thread_dumps(b'{"threadDump": []}', "x") == ()
-    assert thread_dumps(b'{"threadDump": {"threadContainers": [1, {"threads": [null, {}]}]}}', "x")[0].threads
+    assert thread_dumps(b'{"threadDump": {"threadContainers": [1, {"threads": [null, {}]}]}}', "x")[
+        0
+    ].threads
     assert thread_dumps(b'{"threadDump": ' + b"[" * 100_000, "x") == ()
 
 
-@given(st.recursive(st.none() | st.text() | st.integers(), lambda s: st.lists(s) | st.dictionaries(st.sampled_from(["threads", "stack", "name", "locks", "depth", "monitorsOwned", "parkBlocker", "waitingOn"]), s)))
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(),
+        lambda s: (
+            st.lists(s)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "threads",
+                        "stack",
+                        "name",
+                        "locks",
+                        "depth",
+                        "monitorsOwned",
+                        "parkBlocker",
+                        "waitingOn",
+                    ]
+                ),
+                s,
+            )
+        ),
+    )
+)
 def test_any_json(value: object) -> None:
     import json
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedstall.model.settings import Format, Placed, Setting
+from seedstall.model.settings import JdkSpan, Placed, Setting
 from seedstall.parse.configfile.gather import Gathering
-from seedstall.parse.configfile.seedword import EGD, meant, meant_security
+from seedstall.parse.configfile.seedword import EGD, STRONG, meant, meant_security
 from seedstall.parse.configfile.words import Growing
 
 _BLANK = " \t\f"
@@ -39,6 +39,10 @@ def read_security(gathering: Gathering, whole: Placed, scope: int) -> None:
         ):
             gathering.entry(found.name, found.value, scope, found.line)
     gathering.whole = gathering.whole or f"{PROVIDER}1" in seen
+    if "securerandom.drbg.config" in seen:
+        gathering.learn(scope, jdk=JdkSpan(9, None, "it has securerandom.drbg.config"))
+    elif STRONG in seen:
+        gathering.learn(scope, jdk=JdkSpan(8, None, f"it has {STRONG}"))
 
 
 def read(gathering: Gathering, whole: Placed, scope: int) -> None:
@@ -156,6 +160,3 @@ def _decoded(written: Placed) -> Placed:
             grown.take(written, at, 2, _ESCAPES.get(following, following))
             at += 2
     return grown.placed(written.outer)
-
-
-FORMATS = (Format.SECURITY, Format.PROPERTIES)

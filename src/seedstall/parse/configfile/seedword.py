@@ -64,7 +64,7 @@ SLIPS = 2
 class SeedWord:
     """What one word (and the ``tail`` that blanks tore from it) was meant to set.
 
-    ``option`` is the word from its first character to its last, without quotation marks around it.
+    ``option`` is the word from its first character to its last, typographic quotation marks included.
     """
 
     meant: str
@@ -167,6 +167,7 @@ def seed_word(word: Placed) -> SeedWord | None:
     start, end = 0, len(text)
     while start < end and text[start] == UNKNOWN:
         start += 1
+    written = word.part(start, end)
     quoted = start < end and text[start] in QUOTES
     while start < end and text[start] in QUOTES:
         start += 1
@@ -175,7 +176,7 @@ def seed_word(word: Placed) -> SeedWord | None:
     option = word.part(start, end)
     found = _option(option)
     if found is not None:
-        return replace(found, damage=Damage.QUOTES) if quoted else found
+        return replace(found, damage=Damage.QUOTES, option=written) if quoted else found
     return _behind_space(option)
 
 
@@ -197,7 +198,7 @@ def _option(option: Placed) -> SeedWord | None:
             return _named(option, prefix, damage)
     if text[:1] and text[0] in DASHES and text[1:2] in ("D", "d"):
         return _named(option, text[:2], Damage.DASH)
-    for prefix in ("", "D"):
+    for prefix in ("", "D", "--"):
         if text.startswith(prefix) and (found := _named(option, prefix, Damage.NO_DASH)):
             plain = found.name.text in (EGD, PROPERTIES) or found.name.text.lower() == EGD
             return found if plain and found.value is not None else None

@@ -27,7 +27,7 @@ _EXCEPTION = re.compile(
     rb"|\.\.\. \d+ (?:more|common frames)"
 )
 _QUOTED = re.compile(
-    rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^"\n]*)(?:"|\xe2\x80[\x9c-\x9f])?(.*)'
+    rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^\n]*?)(?:(?:"|\xe2\x80[\x9c-\x9f])[^\n]*)?'
 )
 
 

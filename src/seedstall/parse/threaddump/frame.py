@@ -185,7 +185,8 @@ def _read(text: bytes) -> Line:
         return State(shown(state)) if state in _STATES else Mark.CUT
     if owned is not None:
         return Mark.OWNED
-    return _lock(act, operand)
+    read = _lock(act, operand)
+    return _odd(text) if read is Mark.FOREIGN else read
 
 
 def _odd(text: bytes) -> Line:

@@ -11,7 +11,7 @@ from seedstall.knowledge.egd import UNSPECIAL_URANDOM, EgdProblem, egd_problem, 
 from seedstall.knowledge.seedsource import DRBG_SINCE, JEP_123, URL_URANDOM
 from seedstall.model.finding import Confidence, Disposition, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
-from seedstall.model.settings import ConfigFile, JdkSpan, Scope, SeedOption, Settings
+from seedstall.model.settings import UNKNOWN, ConfigFile, JdkSpan, Scope, SeedOption, Settings
 from seedstall.model.verdict import Cause, Status
 
 EGD = "java.security.egd"
@@ -24,6 +24,7 @@ MAX_LINE = 4_000
 """Characters of a corrected line that is printed."""
 NEW_JDK = JdkVersion(17)
 SURFACE = "corrected-line"
+QUOTES = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
 @lru_cache(maxsize=16)
@@ -239,9 +240,8 @@ def unknown_note(span: JdkSpan | None) -> tuple[str, ...]:
 
 def word_edit(option: SeedOption, new: str) -> Edit:
     """Put *new* in the place of the option with all that belongs to it."""
-    start = option.word.outer[0] if option.tail else option.word.place()[0]
     end = option.tail[-1].place()[1] if option.tail else option.word.place()[1]
-    return option.word.place()[0] if not option.tail else start, end, new
+    return option.word.place()[0], end, new
 
 
 def options(settings: Settings) -> Iterator[tuple[ConfigFile, SeedOption]]:
@@ -253,3 +253,28 @@ def options(settings: Settings) -> Iterator[tuple[ConfigFile, SeedOption]]:
             if key not in seen:
                 seen.add(key)
                 yield file, option
+
+
+def written_value(file: ConfigFile, option: SeedOption) -> str | None:
+    """The value as it stands in the file, expansions unexpanded; ``None`` where there is none."""
+    if option.value is None:
+        return None
+    start, end = option.value.place()
+    return file.text[start:end] if UNKNOWN in option.value.text else option.value.text
+
+
+def mended(settings: Settings, file: ConfigFile, option: SeedOption) -> tuple[str, JdkSpan | None]:
+    """The option with its right name and a value that works, and the JDKs it is for."""
+    span = jdk_span(settings, file, option.scope, option.carrier)
+    value = written_value(file, option)
+    windows = any(s.windows for s in scopes_above(file, option.scope))
+    if option.meant == EGD and not (
+        value and UNKNOWN in (option.value.text if option.value else "")
+    ):
+        value = kept(value.strip(QUOTES) if value else value, span, windows=windows)
+    return right_option(option, value or ""), span
+
+
+def disposition(span: JdkSpan | None) -> Disposition:
+    """A fix for a JDK that is not known wants a look."""
+    return Disposition.SAFE if version(span) is not None else Disposition.REVIEW

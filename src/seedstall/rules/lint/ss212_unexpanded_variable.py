@@ -1,0 +1,129 @@
+"""SS212: a variable in a place where nobody expands it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from seedstall.model.finding import Confidence, Disposition, Finding, Severity
+from seedstall.model.rule import rule
+from seedstall.model.settings import Command, ConfigFile, Format, Setting, Settings, Variable
+from seedstall.model.verdict import Cause
+from seedstall.rules.lint import line
+
+_OPTIONS = re.compile(r"(?:OPTS|OPTIONS|ARGS|FLAGS|JAVA_MEM|PARAMS)$")
+_WHERE = {
+    Setting.UNIT: "systemd expands nothing in Environment=",
+    Setting.ENVIRONMENT_FILE: "no shell reads this file (systemd's EnvironmentFile), so nothing is expanded",
+    Setting.KUBERNETES: "Kubernetes expands $(NAME) alone, never $NAME",
+}
+_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+
+
+@rule("SS212", "unexpanded-variable")
+def unexpanded_variable(settings: Settings) -> Iterator[Finding]:
+    """A variable is named where nobody puts its value in.
+
+    ## What it detects
+    ``JAVA_OPTS="$JAVA_OPTS -D..."`` in a systemd ``Environment=`` or EnvironmentFile (``/etc/sysconfig/tomcat``,
+    ``/etc/tomcat/tomcat.conf``), or in a Kubernetes ``value:``; ``$JAVA_OPTS`` in the JSON form of ENTRYPOINT and CMD.
+
+    ## Why it matters
+    The text itself is handed on: java takes ``$JAVA_OPTS`` for its main class, and what the variable held before is lost.
+
+    ## Fix
+    Leave the name out, and write down the whole value; in Kubernetes ``$(NAME)``; in a Dockerfile ``sh -c``, or
+    ``JAVA_TOOL_OPTIONS``, which the JVM reads itself.
+    """
+    for file in settings.files:
+        for variable in file.variables:
+            if variable.how in _WHERE and any(_is_options(n) for n in variable.literal):
+                if _holds_options(variable):
+                    yield _in_value(file, variable)
+        for command in file.commands:
+            found = _in_list(file, command)
+            if found is not None:
+                yield found
+
+
+def _is_options(name: str) -> bool:
+    return _OPTIONS.search(name) is not None
+
+
+def _holds_options(variable: Variable) -> bool:
+    return _is_options(variable.name) or " -" in variable.value.text
+
+
+def _in_value(file: ConfigFile, variable: Variable) -> Finding:
+    text = variable.value.text
+    match = next(m for m in _REFERENCE.finditer(text) if _is_options(m[1] or m[2]))
+    name = match[1] or match[2]
+    start = variable.value.place(match.start(), match.end())[0]
+    if variable.how is Setting.KUBERNETES:
+        edit = (*variable.value.place(match.start(), match.end()), f"$({name})")
+        title = f"$({name}), where an earlier entry of the list sets it"
+        disposition = Disposition.REVIEW
+    else:
+        stop = match.end()
+        while stop < len(text) and text[stop] in " \t":
+            stop += 1
+        edit = (*variable.value.place(match.start(), stop), "")
+        title, disposition = "the value without the name", Disposition.REVIEW
+    return line.made(
+        file,
+        start,
+        message=f"{match[0]} in {variable.name}, which nobody expands",
+        does=(
+            f"{_WHERE[variable.how]}: the text {match[0]} itself reaches java, which takes it for the main class, or for the"
+            " program's name"
+        ),
+        cause=Cause.INEFFECTIVE_FIX,
+        confidence=Confidence.LIKELY,
+        fixes=line.corrected(file, [edit], title, disposition),
+        notes=(f"what {name} was set to elsewhere is replaced, not added to",)
+        if name == variable.name
+        else (),
+    )
+
+
+def _in_list(file: ConfigFile, command: Command) -> Finding | None:
+    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: the others expand what they know."""
+    if command.shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
+        return None
+    end = command.program_from if command.program_from is not None else len(command.words)
+    for word in command.words[: end + 1]:
+        match = _REFERENCE.search(word.text)
+        if match is None:
+            continue
+        start = word.place()[0]
+        return line.made(
+            file,
+            start,
+            message=f"{word.text} in a list, which nobody expands",
+            does=(
+                f"{word.text} stands in the JSON form, which no shell reads: java gets the text itself and takes it for the"
+                " main class or a file's name"
+            ),
+            cause=Cause.INEFFECTIVE_FIX,
+            severity=Severity.WARNING,
+            fixes=line.corrected(
+                file, _through_shell(file, command), "through a shell", Disposition.REVIEW
+            ),
+            notes=(
+                "JAVA_TOOL_OPTIONS is read by the JVM itself and needs no place on the command line",
+            ),
+        )
+    return None
+
+
+def _through_shell(file: ConfigFile, command: Command) -> list[line.Edit]:
+    """``["sh", "-c", "exec java $JAVA_OPTS ..."]``, where the words need no quoting."""
+    if command.lists or not command.words:
+        return []
+    texts = [w.text for w in command.words]
+    if any(not re.fullmatch(r"[A-Za-z0-9_./:=@%+,${}-]+", t) for t in texts):
+        return []
+    start, end = command.words[0].outer[0], command.words[-1].outer[1]
+    if file.text[start : start + 1] != '"':
+        return []
+    return [(start, end, f'"sh", "-c", "exec {" ".join(texts)}"')]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.machine import Seedstall
+from typer.testing import CliRunner
+
+from seedstall.cli import fix as module
+from seedstall.cli.app import app
+from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
+
+DUMP = """\
+Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
+
+"main" #1 prio=5 os_prio=0 tid=0x00007f07c4018f90 nid=0x2456 runnable  [0x00007f07cc1fc000]
+   java.lang.Thread.State: RUNNABLE
+\tat java.io.FileInputStream.readBytes(java.base@17.0.15/Native Method)
+\tat java.io.FileInputStream.read(java.base@17.0.15/FileInputStream.java:276)
+\tat java.io.FilterInputStream.read(java.base@17.0.15/FilterInputStream.java:132)
+\tat sun.security.provider.{frames}
+\tat org.apache.catalina.util.SessionIdGeneratorBase.createSecureRandom(SessionIdGeneratorBase.java:290)
+"""
+SHA1 = """SeedGenerator$URLSeedGenerator.getSeedBytes(java.base@17.0.15/SeedGenerator.java:544)
+\tat sun.security.provider.SeedGenerator.generateSeed(java.base@17.0.15/SeedGenerator.java:144)
+\tat sun.security.provider.SecureRandom$SeederHolder.<clinit>(java.base@17.0.15/SecureRandom.java:211)
+\tat sun.security.provider.SecureRandom.engineNextBytes(java.base@17.0.15/SecureRandom.java:229)
+\tat java.security.SecureRandom.nextBytes(java.base@17.0.15/SecureRandom.java:758)"""
+STRONG = """NativePRNG$RandomIO.readFully(java.base@17.0.15/NativePRNG.java:425)
+\tat sun.security.provider.NativePRNG$RandomIO.getMixRandom(java.base@17.0.15/NativePRNG.java:405)
+\tat sun.security.provider.NativePRNG$RandomIO.implNextBytes(java.base@17.0.15/NativePRNG.java:540)
+\tat sun.security.provider.NativePRNG$Blocking.engineNextBytes(java.base@17.0.15/NativePRNG.java:269)
+\tat java.security.SecureRandom.nextBytes(java.base@17.0.15/SecureRandom.java:758)"""
+OPTION = b"-Djava.security.egd=file:/dev/urandom"
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    file = tmp_path / "dump.txt"
+    file.write_text(DUMP.replace("{frames}", SHA1), "utf-8")
+    return file
+
+
+@pytest.fixture
+def strong(tmp_path: Path) -> Path:
+    file = tmp_path / "strong.txt"
+    file.write_text(DUMP.replace("{frames}", STRONG), "utf-8")
+    return file
+
+
+def run(*arguments: object) -> Any:
+    result = CliRunner().invoke(app, ["fix", *map(str, arguments)])
+    if isinstance(result.exception, SeedstallError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_places_are_listed() -> None:
+    names = [line.split()[0] for line in run("--list").stdout.splitlines()]
+    assert names == ["tomcat-setenv", "java-opts", "jarsigner", "strong-algorithms", "rngd"]
+
+
+def test_a_dump_gives_a_patch(dump: Path) -> None:
+    done = run(dump, "--surface", "tomcat-setenv")
+    assert b"+++ b/bin/setenv.sh" in done.stdout_bytes
+    assert OPTION in done.stdout_bytes
+    assert "famous" in done.stderr
+    assert run(dump, "--surface", "tomcat-setenv", "-q").stderr == ""
+
+
+def test_flag_command_and_value(dump: Path) -> None:
+    assert run(dump, "--surface", "java-opts").stdout_bytes == OPTION + b"\n"
+    assert run(dump, "--surface", "jarsigner").stdout_bytes == b"jarsigner -J" + OPTION + b"\n"
+    assert run(dump, "--surface", "java-opts", "--set-egd", "file:/x").stdout == "-Djava.security.egd=file:/x\n"
+
+
+def test_the_host(dump: Path) -> None:
+    assert "rngd" in run(dump, "--surface", "rngd", "--kernel", "3.10.0-957.el7").stdout
+    for kernel in ("", "6.8.0-31-generic"):
+        done = run(dump, "--surface", "rngd", "--kernel", kernel)
+        assert done.stdout == ""
+        assert done.stderr.startswith("nothing printed: ")
+
+
+def test_what_cannot_help_prints_nothing_and_says_what_does(strong: Path) -> None:
+    done = run(strong, "--surface", "tomcat-setenv", "-q")
+    assert done.stdout == ""
+    assert "securerandom.strongAlgorithms" in done.stderr
+    assert "NativePRNGNonBlocking:SUN" in run(strong, "--surface", "strong-algorithms").stdout
+
+
+def test_a_setting_that_is_right_prints_nothing(dump: Path) -> None:
+    done = run(dump, "--surface", "java-opts", "--egd", "file:/dev/urandom")
+    assert done.stdout == ""
+    assert "already" in done.stderr
+
+
+def test_it_prints_into_a_file(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.patch"
+    assert run(dump, "--surface", "java-opts", "-o", out).stdout == ""
+    assert out.read_bytes() == OPTION + b"\n"
+    out.write_text("mine")
+    run(dump, "--surface", "rngd", "-o", out)
+    assert out.read_text() == "mine", "nothing to print is no reason to empty a file"
+    with pytest.raises(SeedstallError, match="No such file"):
+        run(dump, "--surface", "java-opts", "-o", tmp_path / "none/x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no --surface"),
+        (["--surface", "nope"], "no surface is called nope"),
+        (["--surface", "java-opts", "--apply", "--undo"], "contradicts"),
+        (["--surface", "java-opts", "--undo"], "nothing to take back"),
+        (["--surface", "java-opts", "--apply"], "printed, never written"),
+        (["--surface", "tomcat-setenv", "--apply"], "needs the process"),
+        (["--undo"], "needs the process"),
+        (["--surface", "java-opts", "--attach", "--passive"], "contradicts"),
+        (["--surface", "java-opts", "--attach", "--no-attach"], "contradicts"),
+        (["--surface", "java-opts", "--set-egd", ""], "--set-egd"),
+        (["--surface", "java-opts", "--set-egd", "a\nb"], "--set-egd"),
+    ],
+)
+def test_what_is_asked_wrongly(dump: Path, arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message) as error:
+        run(dump, *arguments)
+    assert error.value.code == 2
+
+
+def test_no_target(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no target"):
+        run("--surface", "java-opts")
+    with pytest.raises(NoSuchTargetError):
+        run(tmp_path / "none", "--surface", "java-opts")
+    with pytest.raises(NoSuchTargetError, match="not a JVM"):
+        run(os.getpid(), "--surface", "java-opts")
+
+
+def test_a_terminal_is_shown_no_controls(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    module._print(b"a\x1b[2J\xff\r\n\tb\n", None)
+    assert capfd.readouterr().out == "a\\x1b[2J\\xff\\x0d\n\tb\n"
+
+
+def test_bytes_go_out_as_they_are(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    module._print(b"\xff\xe9\r\n", None)
+    assert capfdbinary.readouterr().out == b"\xff\xe9\r\n"
+
+
+def test_as_a_program(seedstall: Seedstall, dump: Path) -> None:
+    done = seedstall("fix", dump, "--surface", "java-opts")
+    assert (done.returncode, done.stdout.encode()) == (0, OPTION + b"\n")
+    done = seedstall("fix", dump)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no --surface\nhint: one of: tomcat-setenv, ")

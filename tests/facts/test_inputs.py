@@ -1,0 +1,165 @@
+import gzip
+import lzma
+
+import pytest
+from tests.texts import live, post, probes, tomcat_logs
+
+from seedstall.engine.case import Case
+from seedstall.facts import inputs
+from seedstall.facts.inputs import InputTexts
+from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
+from seedstall.model.log import Observations, ServerLog
+from seedstall.model.threads import ThreadDumps
+from seedstall.source.base import Held
+
+DUMP = Ref(Space.ATTACH, "threaddump")
+HANG = live("tomcat10-jdk17-hang.txt")
+JARSIGNER = live("jarsigner-jdk8-hang.txt")
+
+
+def case(files: dict[str, bytes | Why], attach: bytes | Why | None = None) -> Case:
+    """A case of these files, in this order, and of this answer to the attach."""
+    held: dict[Ref, bytes | Why] = {Ref(Space.INPUT, name): data for name, data in files.items()}
+    if files:
+        names = "".join(f"{name}\0" for name in files)
+        held[Ref(Space.INPUT, "", Ask.LIST)] = names.encode()
+    if attach is not None:
+        held[DUMP] = attach
+    return Case(Held(held), inputs.PROVIDERS)
+
+
+def why(reading: Reading[object]) -> Missing:
+    assert isinstance(reading, Missing)
+    return reading
+
+
+def test_dumps_of_every_input_and_the_live_one_last() -> None:
+    reading = case({"a.txt": HANG, "b.log": b"x\n" + JARSIGNER + HANG}, JARSIGNER).get(ThreadDumps)
+
+    assert isinstance(reading, Got)
+    assert [(d.origin, len(d.threads)) for d in reading.value.dumps] == [
+        ("a.txt", 22),
+        ("b.log", 12),
+        ("b.log", 22),
+        ("attach", 12),
+    ]
+    assert Ref(Space.INPUT, "a.txt") in reading.origins
+    assert DUMP in reading.origins
+
+
+def test_a_live_dump_alone() -> None:
+    reading = case({}, HANG).get(ThreadDumps)
+
+    assert isinstance(reading, Got)
+    assert [d.origin for d in reading.value.dumps] == ["attach"]
+
+
+@pytest.mark.parametrize(
+    "reason", [Why.REFUSED, Why.DENIED, Why.TIMED_OUT, Why.VANISHED, Why.ABSENT]
+)
+def test_why_the_jvm_was_not_asked_survives(reason: Why) -> None:
+    assert why(case({}, reason).get(ThreadDumps)) == Missing(reason, (DUMP,))
+    assert why(case({"a.txt": b"x"}, reason).get(ThreadDumps)) == Missing(reason, (DUMP,))
+
+
+def test_a_dump_that_was_handed_over_does_where_the_attach_is_refused() -> None:
+    reading = case({"a.txt": HANG}, Why.REFUSED).get(ThreadDumps)
+
+    assert isinstance(reading, Got)
+    assert [d.origin for d in reading.value.dumps] == ["a.txt"]
+
+
+def test_no_input_and_no_attach_is_not_collected() -> None:
+    assert why(case({}).get(ThreadDumps)).why is Why.NOT_COLLECTED
+    assert why(case({}).get(ServerLog)).why is Why.NOT_COLLECTED
+    assert why(case({}).get(Observations)).why is Why.NOT_COLLECTED
+
+
+def test_inputs_without_a_dump_are_named() -> None:
+    missing = why(case({"a.txt": b"prose", "b.txt": b"more"}).get(ThreadDumps))
+
+    assert missing.why is Why.NOT_COLLECTED
+    assert missing.origins == (Ref(Space.INPUT, "a.txt"), Ref(Space.INPUT, "b.txt"))
+    assert "no thread dump" in missing.detail
+
+
+def test_finished_probes_hold_neither_dump_nor_log() -> None:
+    for name, text in probes().items():
+        known = case({name: text})
+        blocked = text.rstrip().endswith(b"BLOCKED")
+        assert isinstance(known.get(ThreadDumps), Got) is blocked
+        assert why(known.get(ServerLog)).why is Why.NOT_COLLECTED
+
+
+def test_an_answer_without_a_thread_is_malformed() -> None:
+    missing = why(case({}, b"this feature is disabled\n").get(ThreadDumps))
+
+    assert (missing.why, missing.origins) == (Why.MALFORMED, (DUMP,))
+    assert "this feature is disabled" in missing.detail
+
+
+def test_an_input_that_could_not_be_read_is_the_reason_where_nothing_was_found() -> None:
+    denied: dict[str, bytes | Why] = {"a.txt": b"prose", "b.txt": Why.DENIED}
+
+    for kind in (ThreadDumps, ServerLog, Observations):
+        assert why(case(denied).get(kind)) == Missing(Why.DENIED, (Ref(Space.INPUT, "b.txt"),))
+    assert isinstance(case({**denied, "c.txt": HANG}).get(ThreadDumps), Got)
+
+
+def test_packed_inputs() -> None:
+    files: dict[str, bytes | Why] = {"a.gz": gzip.compress(HANG), "b.xz": lzma.compress(JARSIGNER)}
+    reading = case(files).get(ThreadDumps)
+
+    assert isinstance(reading, Got)
+    assert [(d.origin, len(d.threads)) for d in reading.value.dumps] == [("a.gz", 22), ("b.xz", 12)]
+
+
+def test_a_bomb_is_refused_by_name_and_limit() -> None:
+    bomb = gzip.compress(b"\0" * (257 << 20), compresslevel=1)
+
+    missing = why(case({"bomb.gz": bomb}).get(ThreadDumps))
+
+    assert missing.why is Why.MALFORMED
+    assert "bomb.gz" in missing.detail
+    assert "256 MiB" in missing.detail
+
+
+def test_each_input_is_decoded_once() -> None:
+    known = case({"a.txt": HANG.decode().encode("utf-16")})
+
+    first, second = known.get(InputTexts), known.get(InputTexts)
+
+    assert first is second
+    assert isinstance(first, Got)
+    assert first.value.texts[0][1].data == HANG
+
+
+def test_logs_are_joined_in_order() -> None:
+    logs = tomcat_logs()
+    reading = case(
+        {"1.log": logs["out.en.txt"], "2.txt": b"prose", "3.log": logs["tomcat10-de.log"]}
+    ).get(ServerLog)
+
+    assert isinstance(reading, Got)
+    log = reading.value
+    assert [(s.origin, s.took_ms) for s in log.seeding] == [("1.log", 3980), ("3.log", 1838)]
+    assert [(s.origin, s.took_ms) for s in log.starts] == [("1.log", 5239), ("3.log", 4971)]
+    assert log.lines == 201 + 46
+    assert log.last_line is not None
+    assert log.last_line[0] == "3.log"
+    assert (log.product, log.product_version) == ("Tomcat", "10.1.60")
+    assert log.jvm_version.startswith("17.0.15")
+
+
+def test_measurements_of_all_inputs() -> None:
+    reading = case({"mail": post("004"), "post": post("001")}).get(Observations)
+
+    assert isinstance(reading, Got)
+    assert [item.origin for item in reading.value.items] == ["mail"] * 4 + ["post"] * 5
+    assert why(case({"a.txt": HANG}).get(Observations)).why is Why.NOT_COLLECTED
+
+
+def test_what_the_user_says_is_no_text() -> None:
+    known = Case(Held({Ref(Space.INPUT, "given/jdk"): b"17"}), inputs.PROVIDERS)
+
+    assert why(known.get(InputTexts)).why is Why.NOT_COLLECTED
