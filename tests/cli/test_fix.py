@@ -75,7 +75,10 @@ def test_a_dump_gives_a_patch(dump: Path) -> None:
 def test_flag_command_and_value(dump: Path) -> None:
     assert run(dump, "--surface", "java-opts").stdout_bytes == OPTION + b"\n"
     assert run(dump, "--surface", "jarsigner").stdout_bytes == b"jarsigner -J" + OPTION + b"\n"
-    assert run(dump, "--surface", "java-opts", "--set-egd", "file:/x").stdout == "-Djava.security.egd=file:/x\n"
+    assert (
+        run(dump, "--surface", "java-opts", "--set-egd", "file:/x").stdout
+        == "-Djava.security.egd=file:/x\n"
+    )
 
 
 def test_the_host(dump: Path) -> None:
@@ -141,7 +144,9 @@ def test_no_target(tmp_path: Path) -> None:
         run(os.getpid(), "--surface", "java-opts")
 
 
-def test_a_terminal_is_shown_no_controls(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_is_shown_no_controls(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     module._print(b"a\x1b[2J\xff\r\n\tb\n", None)
     assert capfd.readouterr().out == "a\\x1b[2J\\xff\\x0d\n\tb\n"

@@ -29,7 +29,10 @@ RIGHT = "-Djava.security.egd=file:/dev/urandom"
 WAITS = SeedEvidence(waits=(SeedWait(stack=stack(), task=task()),))
 STRONG = SeedEvidence(waits=(SeedWait(stack=stack(algorithm=Algorithm.NATIVE_PRNG_BLOCKING)),))
 HUNG = (JDK17, POOL, WAITS, DEFAULT_SOURCE)
-TOMCAT = (TomcatHome("/srv/one", "/opt/tomcat"), Product("tomcat", "Apache Tomcat", ("tomcat-setenv",)))
+TOMCAT = (
+    TomcatHome("/srv/one", "/opt/tomcat"),
+    Product("tomcat", "Apache Tomcat", ("tomcat-setenv",)),
+)
 FIFO = RandomDevices(DeviceNode("/dev/random", "a FIFO"), place="as the JVM sees it")
 SECRET = b'CATALINA_OPTS="-Djavax.net.ssl.keyStorePassword=hunter2"\n'
 
@@ -81,7 +84,12 @@ def test_a_patch_that_makes_the_file() -> None:
 
 @pytest.mark.parametrize(
     ("jdk", "value"),
-    [(JDK7, "file:/dev/./urandom"), (JDK8, "file:/dev/urandom"), (JDK17, "file:/dev/urandom"), (None, "file:/dev/./urandom")],
+    [
+        (JDK7, "file:/dev/./urandom"),
+        (JDK8, "file:/dev/urandom"),
+        (JDK17, "file:/dev/urandom"),
+        (None, "file:/dev/./urandom"),
+    ],
 )
 def test_the_value_fits_the_jdk(jdk: object, value: str) -> None:
     facts = [POOL, WAITS, *TOMCAT, SetenvScript("/srv/one", b""), *([jdk] if jdk else [])]
@@ -92,7 +100,10 @@ def test_the_value_fits_the_jdk(jdk: object, value: str) -> None:
 
 def test_the_users_value_goes_before_ours() -> None:
     found = setenv(b"", value="file:/opt/seed;1")
-    assert lines(found)[-1] == """+CATALINA_OPTS="$CATALINA_OPTS '-Djava.security.egd=file:/opt/seed;1'\""""
+    assert (
+        lines(found)[-1]
+        == """+CATALINA_OPTS="$CATALINA_OPTS '-Djava.security.egd=file:/opt/seed;1'\""""
+    )
     assert any("usual value" in note for note in found.notes)
 
 
@@ -120,9 +131,13 @@ def test_what_is_in_place_elsewhere_prints_nothing() -> None:
 def test_a_file_that_a_new_one_would_hide_is_sourced(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / "bin").mkdir(parents=True)
-    (home / "bin/setenv.sh").write_text('CATALINA_OPTS="-Dhome=1 -Djava.security.egd=file:/dev/random"\n', "utf-8")
+    (home / "bin/setenv.sh").write_text(
+        'CATALINA_OPTS="-Dhome=1 -Djava.security.egd=file:/dev/random"\n', "utf-8"
+    )
     found = setenv(
-        None, inherited=(home / "bin/setenv.sh").read_bytes(), inherited_from="/opt/tomcat/bin/setenv.sh"
+        None,
+        inherited=(home / "bin/setenv.sh").read_bytes(),
+        inherited_from="/opt/tomcat/bin/setenv.sh",
     )
     assert any("take its place" in note for note in found.notes)
     assert any("stays, the new setting comes later" in note for note in found.notes)
@@ -218,7 +233,9 @@ def test_a_file_that_may_not_be_read_is_a_failure_and_not_none(why: Why, text: s
 
 def test_the_plain_flag() -> None:
     assert asked("java-opts", *HUNG).output.decode() == RIGHT + "\n"
-    assert asked("java-opts", JDK7, POOL, WAITS).output == b"-Djava.security.egd=file:/dev/./urandom\n"
+    assert (
+        asked("java-opts", JDK7, POOL, WAITS).output == b"-Djava.security.egd=file:/dev/./urandom\n"
+    )
     assert asked("java-opts", JDK17, POOL, STRONG).output == b""
 
 

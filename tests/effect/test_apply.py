@@ -83,7 +83,9 @@ def test_no_more_than_the_last_directory_is_made(root: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("now", [OLD + b"#", b"", None])
-def test_what_changed_since_it_was_read_is_not_overwritten(root: int, file: Path, now: bytes | None) -> None:
+def test_what_changed_since_it_was_read_is_not_overwritten(
+    root: int, file: Path, now: bytes | None
+) -> None:
     if now is None:
         file.unlink()
     else:
@@ -155,7 +157,10 @@ def test_owner_and_group_are_kept(root: int, file: Path) -> None:
 def test_a_new_file_belongs_to_the_directorys_owner(root: int, base: Path) -> None:
     os.chown(base, NOBODY, 1234)
     apply(root, PATH, NEW, read=None)
-    assert ((base / "setenv.sh").stat().st_uid, (base / "setenv.sh").stat().st_gid) == (NOBODY, 1234)
+    assert ((base / "setenv.sh").stat().st_uid, (base / "setenv.sh").stat().st_gid) == (
+        NOBODY,
+        1234,
+    )
 
 
 def test_extended_attributes_are_kept(root: int, file: Path) -> None:
@@ -169,7 +174,9 @@ def test_extended_attributes_are_kept(root: int, file: Path) -> None:
 
 
 # An ACL as the kernel keeps it (linux/posix_acl_xattr.h): version 2; u::rw-, u:nobody:r--, g::r--, m::r--, o::---.
-ACL = bytes.fromhex("02000000 01000600ffffffff 02000400feff0000 04000400ffffffff 10000400ffffffff 20000000ffffffff")
+ACL = bytes.fromhex(
+    "02000000 01000600ffffffff 02000400feff0000 04000400ffffffff 10000400ffffffff 20000000ffffffff"
+)
 
 
 def test_acls_are_kept(root: int, file: Path) -> None:
@@ -183,11 +190,17 @@ def test_acls_are_kept(root: int, file: Path) -> None:
         assert os.getxattr(path, name) == ACL
 
 
-def test_an_attribute_that_cannot_be_kept_is_told(root: int, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attribute_that_cannot_be_kept_is_told(
+    root: int, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(folder_module, "_attributes", lambda _: [("security.nonsense", b"x")])
-    monkeypatch.setattr(os, "setxattr", lambda *_: (_ for _ in ()).throw(OSError(95, "Operation not supported")))
+    monkeypatch.setattr(
+        os, "setxattr", lambda *_: (_ for _ in ()).throw(OSError(95, "Operation not supported"))
+    )
     done = apply(root, PATH, NEW, read=OLD, now=NOW)
-    assert done.notes == ("the attribute security.nonsense could not be kept: Operation not supported",)
+    assert done.notes == (
+        "the attribute security.nonsense could not be kept: Operation not supported",
+    )
     assert file.read_bytes() == NEW
 
 
@@ -200,14 +213,19 @@ def test_two_in_a_second_keep_two_copies(root: int, file: Path) -> None:
 
 
 def test_the_stamp_is_utc() -> None:
-    assert stamp(datetime(2026, 11, 30, 18, 30, 0, tzinfo=timezone(timedelta(hours=2)))) == "20261130T163000Z"
+    assert (
+        stamp(datetime(2026, 11, 30, 18, 30, 0, tzinfo=timezone(timedelta(hours=2))))
+        == "20261130T163000Z"
+    )
     assert len(stamp()) == 16
 
 
 # Links
 
 
-def test_a_link_of_ones_own_is_followed_inside_the_root(root: int, file: Path, tmp_path: Path) -> None:
+def test_a_link_of_ones_own_is_followed_inside_the_root(
+    root: int, file: Path, tmp_path: Path
+) -> None:
     (tmp_path / "etc").mkdir()
     real = tmp_path / "etc/setenv.sh"
     file.rename(real)
@@ -225,7 +243,9 @@ def test_dots_stop_at_the_root(root: int, file: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.parametrize("where", ["file", "directory"])
-def test_a_link_of_another_user_is_not_followed(root: int, file: Path, tmp_path: Path, where: str) -> None:
+def test_a_link_of_another_user_is_not_followed(
+    root: int, file: Path, tmp_path: Path, where: str
+) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "setenv.sh").write_bytes(OLD)
@@ -311,7 +331,9 @@ def test_a_bind_mounted_file_is_written_in_place(tmp_path: Path, file: Path) -> 
 
 
 @pytest.mark.root
-def test_a_user_who_cannot_give_the_owner_writes_in_place(tmp_path: Path, root: int, file: Path) -> None:
+def test_a_user_who_cannot_give_the_owner_writes_in_place(
+    tmp_path: Path, root: int, file: Path
+) -> None:
     """A group member edits a file of root's: a new file would change its owner."""
     for folder in file.parents:
         if folder.is_relative_to(tmp_path):
@@ -356,7 +378,9 @@ def test_other_names_of_a_file_are_not_written_through(
     assert (tmp_path / "other").read_bytes() == OLD
 
 
-def test_a_copy_survives_a_write_that_fails(root: int, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_survives_a_write_that_fails(
+    root: int, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     in_place(monkeypatch)
 
     def full(*_: object) -> None:

@@ -15,7 +15,9 @@ from seedstall.model.waits import SeedEvidence, SeedWait
 
 RIGHT = "file:/dev/urandom"
 STRONG = "NativePRNGNonBlocking:SUN"
-REAL = RandomDevices(DeviceNode("/dev/random", "the character device 1:8", (1, 8)), place="on this host")
+REAL = RandomDevices(
+    DeviceNode("/dev/random", "the character device 1:8", (1, 8)), place="on this host"
+)
 FIFO = RandomDevices(DeviceNode("/dev/random", "a FIFO"), place="as the JVM sees it")
 
 
@@ -83,7 +85,10 @@ def test_java_options_beats_every_file() -> None:
     found = egd_need(Facts(JDK17, launch, waiting(SHA1)), RIGHT)
     assert found.need is Need.USELESS
     assert "_JAVA_OPTIONS" in found.reason
-    assert egd_need(Facts(JDK17, launch, waiting(SHA1)), RIGHT, in_environment=False).need is Need.WANTED
+    assert (
+        egd_need(Facts(JDK17, launch, waiting(SHA1)), RIGHT, in_environment=False).need
+        is Need.WANTED
+    )
     same = egd(RIGHT, OptionOrigin.JAVA_OPTIONS)
     source = SeedSource(RIGHT, SeedSetting.EGD, "environ _JAVA_OPTIONS")
     assert egd_need(Facts(JDK17, same, source), RIGHT).need is Need.IN_PLACE

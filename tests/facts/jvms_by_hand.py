@@ -8,7 +8,11 @@ from seedstall.model.evidence import Ask, Ref, Space, Why
 from seedstall.source.base import Held
 
 STAT = b"4711 (java) S 1 4711 4711 0 -1 4194560 0 0 0 0 5 2 0 0 20 0 20 0 1000 0 0" + b" 0" * 30
-STATUS = b"Name:\tjava\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4711\nPPid:\t1\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nNSpid:\t4711\t17\nThreads:\t20\nSigCgt:\t0000000181005ccf\n"
+STATUS = (
+    b"Name:\tjava\nState:\tS (sleeping)\nTgid:\t4711\nPid:\t4711\nPPid:\t1\n"
+    b"Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\n"
+    b"NSpid:\t4711\t17\nThreads:\t20\nSigCgt:\t0000000181005ccf\n"
+)
 LINE = "7f2515400000-7f2515653000 r--p 00000000 fe:00 2155521 "
 SECURITY = b"""\
 security.provider.1=SUN

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.facts.jvms_by_hand import LINE, Machine, running
+from tests.parse.test_elf import BANNER_8, elf_file
 
 from seedstall.model.evidence import Ask, Got, Missing, Space, Why
 from seedstall.model.jdk import JdkVersion, VmFamily
@@ -119,8 +120,6 @@ def test_then_the_program_itself() -> None:
 
 
 def test_then_the_library_for_a_program_of_its_own() -> None:
-    from tests.parse.test_elf import BANNER_8, elf_file  # noqa: PLC0415 - its maker of ELF files
-
     machine = no_release(running(exe="/usr/bin/jsvc"))
     machine.root("/opt/jdk/lib/server/libjvm.so", elf_file(BANNER_8))
     found = version(machine)

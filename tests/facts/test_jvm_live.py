@@ -24,6 +24,7 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JavaHome, Launch, Product
 from seedstall.model.security import SeedFile
 from seedstall.model.seeding import SeedSetting, SeedSource
+from seedstall.parse.elf import launcher_version
 from seedstall.source.host import HostSource
 
 pytestmark = pytest.mark.jvm
@@ -66,6 +67,15 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     yield Place(feature, java, tmp_path)
 
 
+@pytest.fixture(params=[pytest.param(n, id=f"jdk{n}") for n in (11, 17, 21, 25)])
+def modern(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A JDK with argument files: 9 or later."""
+    java = java_of(request.param)
+    if not java.exists():
+        pytest.skip(f"needs JDK {request.param}: make jvms")
+    return Place(request.param, java, tmp_path)
+
+
 @dataclass
 class Running:
     """A JVM that waits for its seed in a FIFO, what it said of itself, and its case."""
@@ -82,21 +92,18 @@ class Running:
 
 @contextmanager
 def hung(place: Place, *options: str, environ: dict[str, str] | None = None) -> Iterator[Running]:
-    """Start the probe with an egd that ends in a FIFO without a writer's bytes; wait until it has said its properties."""
+    """Start the probe with an egd that ends in an empty FIFO; wait until it has said its properties."""
     os.mkfifo(place.outside / "seed")
     (place.outside / "SeedProbe.class").write_bytes(PROBE.read_bytes())
 
-    def enter() -> None:
+    def prepare() -> None:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-        os.chroot(place.root)
-        os.chdir(place.here)
-
-    def enter_plainly() -> None:
-        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+        if place.root != Path("/"):
+            os.chroot(place.root)
         os.chdir(place.here)
 
     argv = [
-        place.java,
+        str(place.java),
         "-XshowSettings:properties",
         *options,
         "-cp",
@@ -105,14 +112,14 @@ def hung(place: Place, *options: str, environ: dict[str, str] | None = None) -> 
         "SHA1PRNG",
         "nextBytes",
     ]
-    with subprocess.Popen(  # noqa: PLW1509 - the child only changes its root and directory
+    with subprocess.Popen(
         argv,
         env={"LANG": "C", **(environ or {})},
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
         text=True,
-        preexec_fn=enter if place.root != Path("/") else enter_plainly,
+        preexec_fn=prepare,  # noqa: PLW1509 - the child only changes its root and directory
     ) as child:
         try:
             assert child.stderr is not None
@@ -159,9 +166,8 @@ def test_variables_and_an_appended_file(place: Place) -> None:
         assert running.fact(Launch).property_value("a") == running.said["a"] == "2"
 
 
-def test_an_argument_file(place: Place) -> None:
-    if place.feature == 8:
-        pytest.skip("argument files came with 9")
+def test_an_argument_file(modern: Place) -> None:
+    place = modern
     (place.outside / "args").write_text(
         f"-Da=1\n'-Djava.security.egd=file:{place.here}/seed' # mine\n"
     )
@@ -170,9 +176,8 @@ def test_an_argument_file(place: Place) -> None:
         assert running.fact(SeedSource).value == running.said["java.security.egd"]
 
 
-def test_a_lost_argument_file_is_made_up_for_by_hsperfdata(place: Place) -> None:
-    if place.feature == 8:
-        pytest.skip("argument files came with 9")
+def test_a_lost_argument_file_is_made_up_for_by_hsperfdata(modern: Place) -> None:
+    place = modern
     (place.outside / "args").write_text(f"-Djava.security.egd=file:{place.here}/seed\n")
     with hung(place, "@args") as running:
         (place.outside / "args").unlink()
@@ -182,8 +187,6 @@ def test_a_lost_argument_file_is_made_up_for_by_hsperfdata(place: Place) -> None
 
 def test_without_a_release_file_other_evidence_says_the_same(place: Place) -> None:
     """The program's own constant, which must agree with the release file where there is one."""
-    from seedstall.parse.elf import launcher_version  # noqa: PLC0415
-
     with hung(place, f"-Djava.security.egd=file:{place.here}/seed") as running:
         exe = Path(f"/proc/{running.pid}/exe").read_bytes()
         text = launcher_version(exe)

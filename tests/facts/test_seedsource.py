@@ -191,7 +191,7 @@ def seed_file(value: str, stat: bytes | Why, path: str) -> SeedFile | Missing:
         (b"40755 0 0 5 0 0 0", False, "a directory"),
     ],
 )
-def test_what_the_url_leads_to(stat: bytes, readable: bool | None, kind: str) -> None:
+def test_what_the_url_leads_to(stat: bytes, readable: object, kind: str) -> None:
     found = seed_file("file:/x/./y", stat, "/x/y")
     assert isinstance(found, SeedFile)
     assert (found.there, found.readable, found.kind) == (True, readable, kind)

@@ -44,7 +44,9 @@ def test_a_line_of_another_shape_is_passed_over() -> None:
     assert "1.8.0_504" in jvm_banner(data)
 
 
-@pytest.mark.parametrize("data", [b"", b"\x7fELF", b"MZ" * 100, elf_file(b""), elf_file(b"nothing here")])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x7fELF", b"MZ" * 100, elf_file(b""), elf_file(b"nothing here")]
+)
 def test_what_says_nothing_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"ELF|constants|say"):
         jvm_banner(data)
@@ -52,7 +54,13 @@ def test_what_says_nothing_is_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1.8.0_504-8u504-ga-1-b01", "1.7.0_80-b15", "17.0.15+6-Debian-1deb12u1", "25.0.2+10-LTS", "11.0.13+8"],
+    [
+        "1.8.0_504-8u504-ga-1-b01",
+        "1.7.0_80-b15",
+        "17.0.15+6-Debian-1deb12u1",
+        "25.0.2+10-LTS",
+        "11.0.13+8",
+    ],
 )
 def test_a_launcher_says_its_version(text: str) -> None:
     data = b"\x7fELF\0\0java\0openjdk\0" + b"1.8\0" + text.encode() + b"\0" + b"0.0\0"
@@ -97,7 +105,8 @@ def test_any_bytes_raise_only_value_error(tail: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "filling", [b" JRE (" * 500_000, b"VM (1) for x" * 300_000, b"A" * 3_000_000, b"1.8.0_" * 500_000]
+    "filling",
+    [b" JRE (" * 500_000, b"VM (1) for x" * 300_000, b"A" * 3_000_000, b"1.8.0_" * 500_000],
 )
 def test_long_hostile_files_are_quick(filling: bytes) -> None:
     start = time.monotonic()

@@ -26,7 +26,9 @@ def perf_file(entries: dict[str, str], order: str = "<") -> bytes:
     for name, value in entries.items():
         text, data = name.encode() + b"\0", value.encode() + b"\0"
         length = 20 + len(text) + len(data)
-        body += struct.pack(f"{order}iiiBBBBi", length, 20, len(data), ord("B"), 0, 5, 2, 20 + len(text))
+        body += struct.pack(
+            f"{order}iiiBBBBi", length, 20, len(data), ord("B"), 0, 5, 2, 20 + len(text)
+        )
         body += text + data
     mark = 1 if order == "<" else 0
     head = b"\xca\xfe\xc0\xc0" + bytes((mark, 2, 0, 1))

@@ -18,7 +18,9 @@ def maps(*paths: str) -> bytes:
 
 
 def test_the_library_is_found_among_the_maps() -> None:
-    data = maps("/usr/bin/java", "/opt/jdk/lib/libjvm.so.debug", "/opt/jdk/lib/server/libjvm.so", "[heap]")
+    data = maps(
+        "/usr/bin/java", "/opt/jdk/lib/libjvm.so.debug", "/opt/jdk/lib/server/libjvm.so", "[heap]"
+    )
     assert mapped_library(data) == ("/opt/jdk/lib/server/libjvm.so", False)
 
 

@@ -59,8 +59,14 @@ def test_an_agent_is_no_jar_to_run() -> None:
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("java --add-opens java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"),
-        ("java --add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.lang=ALL-UNNAMED"),
+        (
+            "java --add-opens java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+        ),
+        (
+            "java --add-opens=java.base/java.lang=ALL-UNNAMED",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+        ),
         ("java -p mods", "--module-path=mods"),
         ("java --module-path=mods", "--module-path=mods"),
         ("java --class-path x", "-Djava.class.path=x"),
@@ -192,7 +198,9 @@ def test_tools_take_options_behind_j_anywhere() -> None:
 
 
 def test_jsvc_has_options_of_its_own() -> None:
-    found = of(f"jsvc.exec -java-home /opt/jdk -user tomcat -cp a.jar -Dx=1 {EGD} Boot start -Dlate=1")
+    found = of(
+        f"jsvc.exec -java-home /opt/jdk -user tomcat -cp a.jar -Dx=1 {EGD} Boot start -Dlate=1"
+    )
     assert options(found) == ["-Djava.class.path=a.jar", "-Dx=1", EGD]
     assert found.main_class == "Boot"
     assert found.misplaced == ("-Dlate=1",)
@@ -212,7 +220,9 @@ def test_no_java_is_said() -> None:
 
 
 def test_an_embedded_jvm_has_the_variables_only() -> None:
-    found = embedded(["/opt/ide", "-Dx=1"], {"JAVA_TOOL_OPTIONS": EGD, "JDK_JAVA_OPTIONS": "-Dy=1"}, JDK17)
+    found = embedded(
+        ["/opt/ide", "-Dx=1"], {"JAVA_TOOL_OPTIONS": EGD, "JDK_JAVA_OPTIONS": "-Dy=1"}, JDK17
+    )
     assert options(found) == [EGD]
     assert found.program == ("-Dx=1",)
     assert found.ignored[0][0] == "JDK_JAVA_OPTIONS"
@@ -223,11 +233,12 @@ def test_the_jvms_own_line_is_parted_at_dashes() -> None:
     assert joined_options("") == ()
 
 
+ODD_WORDS = (
+    "java jarsigner jsvc sudo env sh -c -jar -cp -m --module=m -p @a @@a @ -- -J -J-Da=1 -D -Da=1 --source"
+    " -XX:VMOptionsFile=a -version A=b catalina.sh timeout 5 -u"
+)
 WORDS = st.one_of(
-    st.sampled_from(
-        "java jarsigner jsvc sudo env sh -c -jar -cp -m --module=m -p @a @@a @ -- -J -J-Da=1 -D -Da=1 --source"
-        " -XX:VMOptionsFile=a -version A=b catalina.sh timeout 5 -u".split()
-    ),
+    st.sampled_from(ODD_WORDS.split()),
     st.text(max_size=12),
 )
 ODD = st.lists(WORDS, max_size=12)
@@ -237,21 +248,27 @@ NAMES = st.sampled_from(
 JDKS = st.sampled_from((None, JdkVersion(6), JDK8, JdkVersion(9), JDK17, JdkVersion(25)))
 
 
-@given(ODD, st.dictionaries(NAMES, st.text(max_size=40)), JDKS, st.text(max_size=30), st.booleans())
+@given(
+    ODD,
+    st.dictionaries(NAMES, st.text(max_size=40)),
+    JDKS,
+    st.text(max_size=30),
+    st.sampled_from(("", "java", "jarsigner", "other")),
+)
 def test_any_command_line_is_taken_or_refused(
-    argv: list[str], environ: dict[str, str], jdk: JdkVersion | None, file: str, known: bool
+    argv: list[str], environ: dict[str, str], jdk: JdkVersion | None, file: str, exe: str
 ) -> None:
     try:
-        found = launch(
-            argv, environ, jdk=jdk, argument_file=lambda _: file, exe="java" if known else ""
-        )
+        found = launch(argv, environ, jdk=jdk, argument_file=lambda _: file, exe=exe)
     except ValueError:
         return
     assert isinstance(found, Launch)
     assert set(found.misplaced) <= set(found.program)
 
 
-@given(st.lists(st.binary(max_size=20).map(lambda b: b.decode("utf-8", "surrogateescape")), max_size=8))
+@given(
+    st.lists(st.binary(max_size=20).map(lambda b: b.decode("utf-8", "surrogateescape")), max_size=8)
+)
 def test_undecodable_bytes_come_back(words: list[str]) -> None:
     found = launch(["java", "-Dx=1", "Main", *words], {}, jdk=JDK17)
     assert found.program == tuple(words)

@@ -49,7 +49,7 @@ class Machine:
                 os.chroot(root)
                 os.chdir(Path("/") / self.here.relative_to(root))
 
-        return subprocess.run(  # noqa: PLW1509 - the child only changes its root
+        return subprocess.run(
             command,
             cwd=None if root else self.here,
             env={"LANG": "C", **environ},
@@ -59,7 +59,7 @@ class Machine:
             timeout=60,
             check=False,
             stdin=subprocess.DEVNULL,
-            preexec_fn=enter,
+            preexec_fn=enter,  # noqa: PLW1509 - the child only changes its root
         )
 
     def launch(self, argv: Sequence[str], environ: dict[str, str]) -> Launch:
@@ -284,7 +284,7 @@ A, B, C, D = (f"-Djava.security.egd=file:/{n}" for n in "abcd")
         ([], {"JDK_JAVA_OPTIONS": B, "_JAVA_OPTIONS": C}),
         ([], {"JAVA_TOOL_OPTIONS": f"{A} {B}"}),
         ([], {"JAVA_TOOL_OPTIONS": "'-Djava.security.egd=file:/x y'"}),
-        ([], {"_JAVA_OPTIONS": '-Djava.security.egd="file:/x"\'y\''}),
+        ([], {"_JAVA_OPTIONS": "-Djava.security.egd=\"file:/x\"'y'"}),
         ([A], {"_JAVA_OPTIONS": "-Djava.security.egd="}),
         ([A, "-Djava.security.egd"], {}),
         ([], {"JAVA_TOOL_OPTIONS": f"-Dpad={'x' * 976} {A}"}),

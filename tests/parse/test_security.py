@@ -43,7 +43,9 @@ def merged(
         ref = Ref(Space.ROOT, path.lstrip("/"))
         if path in denied:
             return Missing(Why.DENIED, (ref,))
-        return Got(at[path].encode("latin-1"), (ref,)) if path in at else Missing(Why.ABSENT, (ref,))
+        return (
+            Got(at[path].encode("latin-1"), (ref,)) if path in at else Missing(Why.ABSENT, (ref,))
+        )
 
     return security_properties(
         MASTER,
@@ -78,7 +80,14 @@ def test_blanks_at_the_end_are_kept_in_the_file_and_trimmed_by_the_jdk() -> None
 
 @pytest.mark.parametrize(
     "extra",
-    ["/etc/more", "../etc/more", "file:/etc/more", "file:///etc/more", "${/}${x}/more", "${java.home}/../../etc/more"],
+    [
+        "/etc/more",
+        "../etc/more",
+        "file:/etc/more",
+        "file:///etc/more",
+        "${/}${x}/more",
+        "${java.home}/../../etc/more",
+    ],
 )
 def test_an_appended_file_wins(extra: str) -> None:
     found = merged(extra=extra, etc__more=URANDOM)
@@ -136,7 +145,7 @@ def test_a_replacing_file_of_one_line_leaves_no_provider() -> None:
         (JDK25, True),
     ],
 )
-def test_a_missing_replacing_file(jdk: JdkVersion, stays: bool) -> None:
+def test_a_missing_replacing_file(jdk: JdkVersion, stays: object) -> None:
     found = merged(extra="=/etc/gone", jdk=jdk)
     assert (found.value("securerandom.source") is not None) is stays
     assert bool(found.fatal) is not stays
@@ -167,7 +176,9 @@ def test_an_include_takes_effect_where_it_stands() -> None:
 
 def test_an_include_that_fails_ends_the_jvm() -> None:
     assert "no /etc/gone" in merged(SHIPPED + "include /etc/gone\n", jdk=JDK25).fatal
-    circle = merged(SHIPPED + "include /etc/a\n", jdk=JDK25, etc__a="include b\n", etc__b="include a\n")
+    circle = merged(
+        SHIPPED + "include /etc/a\n", jdk=JDK25, etc__a="include b\n", etc__b="include a\n"
+    )
     assert "leads to itself" in circle.fatal
 
 
@@ -197,7 +208,16 @@ PROBE = Path(seedstall.effect.__file__).parent / "probe"
 @pytest.mark.parametrize("feature", [11, 17, 21, 25])
 @pytest.mark.parametrize(
     "extra",
-    [*PROBE_FILES, "gone", "=urandom", "=gone", "=empty", "{here}/urandom", "file:{here}/urandom", "${{/}}{here}/dotted"],
+    [
+        *PROBE_FILES,
+        "gone",
+        "=urandom",
+        "=gone",
+        "=empty",
+        "{here}/urandom",
+        "file:{here}/urandom",
+        "${{/}}{here}/dotted",
+    ],
 )
 def test_real_jvms_merge_the_same(feature: int, extra: str, tmp_path: Path) -> None:
     java = java_of(feature)

@@ -153,7 +153,7 @@ TOOK = "Creation of SecureRandom instance for session ID generation using [SHA1P
         (TOOK.replace("5,176", "176"), 176, "SHA1PRNG", "", ""),
         (TOOK.replace("SHA1PRNG", ""), 5176, "", "", ""),
         (
-            "16-Oct-2019 14:23:31.999 WARN [main] a.SessionIdGeneratorBase.createSecureRandom \u30bb\u30c3\u30b7\u30e7\u30f3 ID SecureRandom [3,293] \u30df\u30ea\u79d2 [3,293] \u3067\u3059\u3002",
+            "16-Oct-2019 14:23:31.999 WARN [main] SessionIdGeneratorBase.createSecureRandom SecureRandom [3,293] x [3,293]",
             3293,
             "",
             "main",

@@ -92,11 +92,23 @@ def test_env_changes_what_the_jvm_gets() -> None:
 @pytest.mark.parametrize(
     ("argv", "variable", "runs"),
     [
-        (["/opt/tomcat/bin/catalina.sh", "run"], "CATALINA_OPTS", "org.apache.catalina.startup.Bootstrap"),
+        (
+            ["/opt/tomcat/bin/catalina.sh", "run"],
+            "CATALINA_OPTS",
+            "org.apache.catalina.startup.Bootstrap",
+        ),
         (["sh", "bin/catalina.sh", "run"], "JAVA_OPTS", "org.apache.catalina.startup.Bootstrap"),
-        (["bash", "-c", "exec ./bin/startup.sh"], "CATALINA_OPTS", "org.apache.catalina.startup.Bootstrap"),
+        (
+            ["bash", "-c", "exec ./bin/startup.sh"],
+            "CATALINA_OPTS",
+            "org.apache.catalina.startup.Bootstrap",
+        ),
         (["sudo", "-E", "bin/standalone.sh"], "JAVA_OPTS", "jboss-modules.jar"),
-        (["mvn", "-q", "verify"], "MAVEN_OPTS", "org.codehaus.plexus.classworlds.launcher.Launcher"),
+        (
+            ["mvn", "-q", "verify"],
+            "MAVEN_OPTS",
+            "org.codehaus.plexus.classworlds.launcher.Launcher",
+        ),
     ],
 )
 def test_a_servers_script_hands_its_variables_over(

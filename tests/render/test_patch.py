@@ -22,7 +22,12 @@ def applied(how: str, base: Path, patch: bytes, old: bytes | None) -> bytes:
         (base / NAME).write_bytes(old)
     (base / "p").write_bytes(patch)
     commands = {"patch": ["patch", "-p1", "--fuzz=0", "-i", "p"], "git": ["git", "apply", "p"]}
-    env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(base.parent), "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(base)}
+    env = {
+        **os.environ,
+        "GIT_CEILING_DIRECTORIES": str(base.parent),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "HOME": str(base),
+    }
     done = subprocess.run(commands[how], cwd=base, capture_output=True, check=False, env=env)
     assert done.returncode == 0, (done, patch)
     assert not list((base / "bin").glob("*.rej")) + list((base / "bin").glob("*.orig")), done
@@ -53,7 +58,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_both_programs_take_it(how: str, case: tuple[bytes | None, bytes], tmp_path: Path) -> None:
     old, new = case
-    patch = unified(old, new, NAME, preamble=("patch -p1 -d /srv/tomcat < setenv.patch", "a second line"))
+    patch = unified(
+        old, new, NAME, preamble=("patch -p1 -d /srv/tomcat < setenv.patch", "a second line")
+    )
     assert applied(how, tmp_path / "base", patch.data, old) == new
 
 
@@ -79,7 +86,9 @@ def secret(line: bytes) -> bool:
 
 @pytest.mark.parametrize("how", ["patch", "git"])
 @pytest.mark.parametrize("changed", range(1, 22))
-def test_secret_lines_are_no_context_where_it_can_be_helped(how: str, changed: int, tmp_path: Path) -> None:
+def test_secret_lines_are_no_context_where_it_can_be_helped(
+    how: str, changed: int, tmp_path: Path
+) -> None:
     rows = LINES.splitlines(keepends=True)
     new = b"".join((*rows[: changed - 1], b"x\n", *rows[changed:]))
     patch = unified(LINES, new, NAME, secret=secret)
@@ -92,14 +101,18 @@ def test_secret_lines_are_no_context_where_it_can_be_helped(how: str, changed: i
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([b"a", b"b", b"c9", b"", b"d\r"]), max_size=14), st.data())
 def test_any_edit_is_taken(rows: list[bytes], data: st.DataObject) -> None:
-    import tempfile  # noqa: PLC0415
+    import tempfile
 
     new = list(rows)
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(new)))
-        new[at : at + data.draw(st.integers(0, 1))] = data.draw(st.lists(st.sampled_from([b"x", b"a"]), max_size=2))
+        new[at : at + data.draw(st.integers(0, 1))] = data.draw(
+            st.lists(st.sampled_from([b"x", b"a"]), max_size=2)
+        )
     old_bytes, new_bytes = b"\n".join(rows), b"\n".join(new)
-    if old_bytes == new_bytes or not new_bytes:  # git takes a file that becomes empty for one that goes
+    if (
+        old_bytes == new_bytes or not new_bytes
+    ):  # git takes a file that becomes empty for one that goes
         return
     patch = unified(old_bytes, new_bytes, NAME, secret=secret)
     for how in ("patch", "git"):

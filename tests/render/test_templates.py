@@ -65,10 +65,16 @@ def test_a_param_that_is_missing_is_an_error(surface: object) -> None:
 
 
 def test_the_texts() -> None:
-    assert render_fix(fix("java-opts", egd="file:/dev/urandom")) == "-Djava.security.egd=file:/dev/urandom\n"
+    assert (
+        render_fix(fix("java-opts", egd="file:/dev/urandom"))
+        == "-Djava.security.egd=file:/dev/urandom\n"
+    )
     assert render_fix(fix("java-opts", egd="file:/a;b")) == "'-Djava.security.egd=file:/a;b'\n"
     assert render_fix(fix("jarsigner", egd="x")) == "jarsigner -J-Djava.security.egd=x\n"
-    assert render_fix(fix("jarsigner", egd="x", command="jarsigner -J-D a.jar")) == "jarsigner -J-D a.jar\n"
+    assert (
+        render_fix(fix("jarsigner", egd="x", command="jarsigner -J-D a.jar"))
+        == "jarsigner -J-D a.jar\n"
+    )
     assert render_fix(fix("rngd", commands="a\nb")) == "a\nb\n"
     assert "--surface rngd" in render_fix(fix("rngd"))
     last = render_fix(fix("tomcat-setenv", egd="file:/dev/urandom")).splitlines()[-1]
@@ -76,16 +82,21 @@ def test_the_texts() -> None:
 
 
 def test_the_security_properties_file_reads_back() -> None:
-    import javaproperties  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415
+    import javaproperties  # type: ignore[import-untyped,unused-ignore]
 
     text = render_fix(fix("strong-algorithms", value="NativePRNGNonBlocking:SUN"))
-    assert javaproperties.loads(text) == {"securerandom.strongAlgorithms": "NativePRNGNonBlocking:SUN"}
+    assert javaproperties.loads(text) == {
+        "securerandom.strongAlgorithms": "NativePRNGNonBlocking:SUN"
+    }
 
 
 @pytest.mark.parametrize("inherits", [True, False])
 def test_a_new_setenv_is_what_the_editor_would_leave_alone(inherits: bool) -> None:  # noqa: FBT001 - a parameter
     text = templates.render(
-        "fix/tomcat-setenv/setenv.sh.j2", egd="file:/dev/urandom", inherits=inherits, comment=COMMENT
+        "fix/tomcat-setenv/setenv.sh.j2",
+        egd="file:/dev/urandom",
+        inherits=inherits,
+        comment=COMMENT,
     )
     assert set_egd(text.encode(), "file:/dev/urandom").content == text.encode()
     assert ('. "$CATALINA_HOME/bin/setenv.sh"' in text) == inherits

@@ -72,9 +72,14 @@ def test_the_same_bytes_every_time() -> None:
     (found,) = findings("file:/srv/x", plain)
     assert found.cause is Cause.HARMFUL_FIX
     assert "guessed" in found.sentence
-    (empty,) = findings("file:/srv/x", SeedFile("/srv/x", True, True, "a file", empty=True))
+    (empty,) = findings(
+        "file:/srv/x", SeedFile("/srv/x", there=True, readable=True, kind="a file", empty=True)
+    )
     assert "InternalError" in empty.sentence
-    (zero,) = findings("file:/dev/zero", SeedFile("/dev/zero", True, True, "a character device"))
+    (zero,) = findings(
+        "file:/dev/zero",
+        SeedFile("/dev/zero", there=True, readable=True, kind="a character device"),
+    )
     assert zero.cause is Cause.HARMFUL_FIX
 
 
@@ -85,9 +90,11 @@ def test_what_depends_on_the_other_end_is_a_note_while_nobody_looked(value: str)
 
 
 def test_a_relative_path_that_is_there_is_fine() -> None:
-    there = SeedFile("/work/dev/urandom", True, True, "a character device")
+    there = SeedFile("/work/dev/urandom", there=True, readable=True, kind="a character device")
     assert findings("file:dev/urandom", there) == []
-    (gone,) = findings("file:dev/urandom", SeedFile("/work/dev/urandom", False, False))
+    (gone,) = findings(
+        "file:dev/urandom", SeedFile("/work/dev/urandom", there=False, readable=False)
+    )
     assert gone.severity is Severity.WARNING
 
 
@@ -112,12 +119,16 @@ def test_blocking_ones_are_not_broken() -> None:
 
 
 def test_a_missing_device_is_another_rules() -> None:
-    assert findings("file:/dev/urandom", SeedFile("/dev/urandom", False, False)) == []
+    assert (
+        findings("file:/dev/urandom", SeedFile("/dev/urandom", there=False, readable=False)) == []
+    )
 
 
 def test_a_fifo_or_another_device_is_usable() -> None:
     for kind in ("a FIFO", "a character device"):
-        assert findings("file:/srv/x", SeedFile("/srv/x", True, True, kind)) == []
+        assert (
+            findings("file:/srv/x", SeedFile("/srv/x", there=True, readable=True, kind=kind)) == []
+        )
 
 
 def test_where_the_source_was_only_assumed_it_could_not_look() -> None:

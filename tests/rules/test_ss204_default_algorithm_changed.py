@@ -55,9 +55,9 @@ def test_broken_and_blocking_ones_are_other_rules(value: str) -> None:
 
 
 def test_another_device_that_is_there() -> None:
-    there = SeedFile("/dev/hwrng", True, True, "a character device")
+    there = SeedFile("/dev/hwrng", there=True, readable=True, kind="a character device")
     assert len(findings("file:/dev/hwrng", file=there)) == 1
-    fixed = SeedFile("/srv/x", True, True, "a file")
+    fixed = SeedFile("/srv/x", there=True, readable=True, kind="a file")
     assert findings("file:/srv/x", file=fixed) == []
 
 

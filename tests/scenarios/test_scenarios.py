@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import re
+import shutil
 import tarfile
 import tomllib
 from pathlib import Path
@@ -39,14 +41,20 @@ def prepared(scenario: Path, folder: Path) -> tuple[dict[str, object], list[str]
         else:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(source.read_bytes())
+    for name in told.get("removed", []):
+        gone = folder / name
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    if (scenario / "overlay").is_dir():
+        shutil.copytree(scenario / "overlay", folder, symlinks=True, dirs_exist_ok=True)
+    for name in told.get("fifos", []):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(folder / name)
     return told, ["diagnose", *told["targets"], *told.get("options", [])]
 
 
 def _unpack(archive: Path, member: str, folder: Path) -> None:
     """One member (a file, or a folder with all below it) of a packed fixture; its own name last."""
     if archive.suffix == ".xz" and ".tar" not in archive.name:
-        import lzma
-
         (folder / member).write_bytes(lzma.decompress(archive.read_bytes()))
         return
     with tarfile.open(archive) as tar:
@@ -59,8 +67,6 @@ def _unpack(archive: Path, member: str, folder: Path) -> None:
 
 
 def _copy_tree(source: Path, target: Path) -> None:
-    import shutil
-
     shutil.copytree(source, target, symlinks=True)
 
 

@@ -401,8 +401,8 @@ def _patched(
     if script is not None and script.launcher is False:
         notes += (
             (
-                "neither catalina.sh nor daemon.sh stands in CATALINA_HOME: a Tomcat that a package starts in its own way"
-                " may never read setenv.sh; look for tomcat.conf"
+                "neither catalina.sh nor daemon.sh stands in CATALINA_HOME: a Tomcat that a package starts in its"
+                " own way may never read setenv.sh; look for tomcat.conf"
             ),
         )
     write = Write(script.path, new, old) if script is not None else None

@@ -10,11 +10,7 @@ from typing import TypeVar
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
 from seedstall.model.threads import ThreadDump, ThreadDumps
-from seedstall.parse.observation import observations
-from seedstall.parse.packed import unpacked
-from seedstall.parse.serverlog import server_log
 from seedstall.parse.text import Text, plain
-from seedstall.parse.threaddump import thread_dumps
 from seedstall.source.base import Source
 
 T = TypeVar("T")
@@ -39,6 +35,8 @@ def input_texts(source: Source) -> InputTexts:
     listed = source.read(NAMES)
     if isinstance(listed, Missing):
         raise Unavailable(listed)
+    from seedstall.parse.packed import unpacked  # noqa: PLC0415 - imported when there is an input
+
     texts: list[tuple[str, Text]] = []
     unread: list[Missing] = []
     for name in listed.value.decode("utf-8", "surrogateescape").split("\0")[:-1]:
@@ -62,6 +60,8 @@ def thread_dumps_of_case(source: Source, inputs: InputTexts | Missing) -> Thread
             that could not be read; else it is that no input holds one.
     """
     attached = source.read(DUMP)
+    from seedstall.parse.threaddump import thread_dumps  # noqa: PLC0415 - costs milliseconds
+
     dumps: list[ThreadDump] = []
     if isinstance(inputs, InputTexts):
         dumps.extend(chain.from_iterable(thread_dumps(text, name) for name, text in inputs.texts))
@@ -83,6 +83,8 @@ def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
     Raises:
         Unavailable: none of them is a log.
     """
+    from seedstall.parse.serverlog import server_log  # noqa: PLC0415 - costs milliseconds
+
     logs = [server_log(text, name) for name, text in inputs.texts]
     logs = [log for log in logs if log.lines]
     if not logs:
@@ -108,6 +110,8 @@ def observations_of_case(_source: Source, inputs: InputTexts) -> Observations:
     Raises:
         Unavailable: nothing of the kind stands in them.
     """
+    from seedstall.parse.observation import observations  # noqa: PLC0415 - costs milliseconds
+
     found = tuple(
         chain.from_iterable(observations(text, name).items for name, text in inputs.texts)
     )

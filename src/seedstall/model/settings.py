@@ -139,6 +139,8 @@ class Variable:
     exported: bool = False
     guarded: bool = False
     """Set under a condition: an ``if`` of a script."""
+    label: tuple[int, int] | None = None
+    """The place of its name."""
 
 
 @dataclass(frozen=True, slots=True)

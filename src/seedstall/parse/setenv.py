@@ -513,7 +513,9 @@ class _Editor:
         leaving = list(_leaving(parse(text), inside=False))
         if not leaving:
             return
-        changes = [(n.start, n.end, f"{{ {self.line}; {text[n.start : n.end]}; }}") for n in leaving]
+        changes = [
+            (n.start, n.end, f"{{ {self.line}; {text[n.start : n.end]}; }}") for n in leaving
+        ]
         rows = ", ".join(str(line_of(text, n.start)) for n in leaving)
         note = f"the script may end at line {rows}: the option is set right before, and at the end"
         yield _appended(_changed(text, changes), self.line)[0], (note,)

@@ -58,8 +58,8 @@ def default_algorithm_changed(
     yield Finding(
         message=f"{now} as the default generator instead of {usual}",
         sentence=(
-            f"the seed source {visible(redact(source.value))!r} ({visible(source.place)}) does not block, and makes {now} the"
-            f" default generator of JDK {jdk.feature} instead of {usual}"
+            f"the seed source {visible(redact(source.value))!r} ({visible(source.place)}) does not block, and"
+            f" makes {now} the default generator of JDK {jdk.feature} instead of {usual}"
         ),
         cause=Cause.HARMFUL_FIX,
         status=Status.CLEAR,

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from seedstall.parse.shell.flow import ANYTHING, MAX_TEXTS, NOTHING, UNKNOWN, Ending, endings
+from seedstall.parse.shell.flow import (
+    ANYTHING,
+    MAX_LENGTH,
+    MAX_TEXTS,
+    NOTHING,
+    UNKNOWN,
+    Ending,
+    endings,
+)
 from seedstall.parse.shell.grammar import parse
 
 
@@ -81,7 +89,11 @@ def test_what_it_may_be(text: str, expected: set[str]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "bash", "posix", "either"),
-    [("X+=a", {"a"}, {""}, {"", "a"}), ("declare X=a", {"a"}, {""}, {"", "a"}), ("X=a", {"a"}, {"a"}, {"a"})],
+    [
+        ("X+=a", {"a"}, {""}, {"", "a"}),
+        ("declare X=a", {"a"}, {""}, {"", "a"}),
+        ("X=a", {"a"}, {"a"}, {"a"}),
+    ],
 )
 def test_what_only_bash_does(text: str, bash: set[str], posix: set[str], either: set[str]) -> None:
     assert values(text, bash=True) == bash
@@ -92,11 +104,15 @@ def test_what_only_bash_does(text: str, bash: set[str], posix: set[str], either:
 def test_where_it_ends() -> None:
     text = "X=a\n[ b ] && return\nX=c\n"
     early, late = ends(text)
-    assert (early.start, early.values["X"]) == (text.index("[ b"), {"a"})
-    assert (late.start, late.values["X"]) == (None, {"c"})
+    assert early.start == text.index("[ b")
+    assert early.values["X"] == {"a"}
+    assert late.start is None
+    assert late.values["X"] == {"c"}
 
 
-@pytest.mark.parametrize("text", ["readonly X=a; X=b", "X=a; readonly X; X=b", "declare -r X=a; export X=b"])
+@pytest.mark.parametrize(
+    "text", ["readonly X=a; X=b", "X=a; readonly X; X=b", "declare -r X=a; export X=b"]
+)
 def test_read_only_variables_stop_it(text: str) -> None:
     (end,) = ends(text)
     assert end.failed
@@ -105,7 +121,7 @@ def test_read_only_variables_stop_it(text: str) -> None:
 
 def test_too_many_values_are_reduced_and_then_unknown() -> None:
     chain = "".join(f"if a; then X=${{X}}{n}; fi\n" for n in range(12))
-    assert values(chain) == {UNKNOWN}
+    assert all(value.startswith(UNKNOWN) for value in values(chain))
     (end,) = endings(parse(chain), {"X": NOTHING}, lambda _: "short")
     assert len(end.values["X"]) <= MAX_TEXTS
     assert end.values["X"] != ANYTHING
@@ -118,4 +134,6 @@ def test_functions_that_multiply_are_given_up() -> None:
 
 
 def test_a_value_that_grows_is_given_up() -> None:
-    assert values("X=aaaaaaaaaa\n" + "X=$X$X\n" * 20) == {UNKNOWN}
+    (value,) = values("X=aaaaaaaaaa\n" + "X=$X$X\n" * 20)
+    assert len(value) <= MAX_LENGTH
+    assert set(value) == {UNKNOWN}

@@ -231,7 +231,13 @@ def _env(build: _Build, rest: Placed) -> None:
         value = stripped(rest.part(head.end(), len(rest.text)))
         word = unquoted(value, escape="\\", expand=True)
         gathering.variable(
-            head[0], word, scope, Setting.DOCKER, refs=references(value.text), exported=True
+            head[0],
+            word,
+            scope,
+            Setting.DOCKER,
+            refs=references(value.text),
+            exported=True,
+            label=rest.place(head.start(), head.end()),
         )
         return
     owner: int | None = None
@@ -243,7 +249,13 @@ def _env(build: _Build, rest: Placed) -> None:
             value = word.part(len(name) + 1, len(word.text))
             value = Placed(value.text, value.starts, value.ends, (value.outer[0], word.outer[1]))
             gathering.variable(
-                name, value, scope, Setting.DOCKER, refs=references(raw), exported=True
+                name,
+                value,
+                scope,
+                Setting.DOCKER,
+                refs=references(raw),
+                exported=True,
+                label=word.place(0, len(name)),
             )
             owner = len(gathering.variables) - 1
         else:

@@ -27,7 +27,12 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
             continue
         value = whole_line.part(match.end(), len(whole_line.text))
         gathering.variable(
-            match[1], _value(value), scope, Setting.ENVIRONMENT_FILE, exported=True
+            match[1],
+            _value(value),
+            scope,
+            Setting.ENVIRONMENT_FILE,
+            exported=True,
+            label=whole_line.place(match.start(1), match.end(1)),
         )
 
 

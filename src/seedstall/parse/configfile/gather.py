@@ -87,6 +87,7 @@ class Gathering:
         refs: tuple[str, ...] | None = None,
         exported: bool = False,
         guarded: bool = False,
+        label: tuple[int, int] | None = None,
     ) -> None:
         """A variable and the options in its value. *refs* where an expansion has eaten the names."""
         if self.full():
@@ -101,6 +102,7 @@ class Gathering:
             literal=_literal(value.text) if how in LITERAL else (),
             exported=exported,
             guarded=guarded,
+            label=label,
         )
         index = len(self.variables)
         self.variables.append(made)
@@ -170,7 +172,8 @@ class Gathering:
         refs = references(raw or " ".join(w.text for w in words))
         inner = launched.shell_text(words)
         if inner is not None:
-            self._start(words, scope, shell=shell, start=start, refs=refs)
+            made = Command(tuple(words), scope, shell=shell, start=False, refs=refs)
+            self.commands.append(made)
             from seedstall.parse.configfile import shellfile  # noqa: PLC0415 - the two call each other
 
             shellfile.read(self, inner, scope, start=start)

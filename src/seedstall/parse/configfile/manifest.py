@@ -148,7 +148,12 @@ class _Walker:
             for key, value in node.pairs:
                 if isinstance(value, Scalar):
                     self.gathering.variable(
-                        key.value.text, value.value, scope, how, exported=True
+                        key.value.text,
+                        value.value,
+                        scope,
+                        how,
+                        exported=True,
+                        label=key.value.place(),
                     )
             return
         for item in node.items if isinstance(node, Listing) else ():
@@ -156,12 +161,21 @@ class _Walker:
             if isinstance(item, Table):
                 name, value = item.scalar("name"), item.scalar("value")
                 if name is not None and value is not None:
-                    self.gathering.variable(name.text, value, scope, how, exported=True)
+                    self.gathering.variable(
+                        name.text, value, scope, how, exported=True, label=name.place()
+                    )
             elif isinstance(item, Scalar):
                 name_text, equals, _ = item.value.text.partition("=")
                 if equals:
                     value = item.value.part(len(name_text) + 1, len(item.value.text))
-                    self.gathering.variable(name_text, value, scope, how, exported=True)
+                    self.gathering.variable(
+                        name_text,
+                        value,
+                        scope,
+                        how,
+                        exported=True,
+                        label=item.value.place(0, len(name_text)),
+                    )
 
     def script(self, node: Node, scope: int) -> None:
         """Shell text of a CI job: one text or a list of them."""

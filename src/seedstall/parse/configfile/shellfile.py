@@ -145,6 +145,7 @@ class _Reader:
                 refs=(*own, *dict.fromkeys(_names(pieces))),
                 exported=exported,
                 guarded=guarded,
+                label=self.outer(found.start, found.start + len(found.name)),
             )
 
     def content(self, node: Simple, words: list[Placed]) -> None:

@@ -72,7 +72,9 @@ def environment(gathering: Gathering, value: Placed, scope: int) -> None:
             inner = Placed(
                 inner.text, inner.starts, inner.ends, (inner.outer[0], word.outer[1])
             )
-            gathering.variable(name, inner, scope, Setting.UNIT, exported=True)
+            gathering.variable(
+                name, inner, scope, Setting.UNIT, exported=True, label=word.place(0, len(name))
+            )
             owner = len(gathering.variables) - 1
         else:
             stray.append(word)

@@ -60,8 +60,8 @@ def endings(
     """Every way in which the script ends, with the values then. *given* holds what the caller sets.
 
     *essence* reduces a text to what matters of it, where a variable can hold too many (ten independent ``if``
-    give a thousand). *bash* is whether the shell is bash, where ``+=`` and ``declare`` do something (in dash and ash they
-    are commands that are not found); ``None``: either.
+    give a thousand). *bash* is whether the shell is bash, where ``+=`` and ``declare`` do something (in dash and ash
+    they are commands that are not found); ``None``: either.
 
     Raises:
         ValueError: there is too much to follow.

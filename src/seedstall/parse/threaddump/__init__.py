@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from seedstall.model.threads import ThreadDump
 from seedstall.parse.text import Input, plain
 from seedstall.parse.threaddump.hotspot import hotspot_dumps
 from seedstall.parse.threaddump.prefix import unprefixed
-from seedstall.parse.threaddump.tofile import is_to_file, to_file_dumps
+
+_HEAD: Final = 4096
+_TO_FILE: Final = tuple(bytes([byte]) for byte in b"{#0123456789")
 
 
 def thread_dumps(data: Input, origin: str) -> tuple[ThreadDump, ...]:
@@ -17,6 +21,14 @@ def thread_dumps(data: Input, origin: str) -> tuple[ThreadDump, ...]:
     *data* as it was given. Never raises for any input.
     """
     text = plain(data)
-    if is_to_file(text.data):
-        return to_file_dumps(text, origin)
+    head = text.data[:_HEAD].lstrip()
+    # Each form that is not the usual one is loaded only for a text that begins like it.
+    if head[:1] in _TO_FILE:
+        from seedstall.parse.threaddump.tofile import (  # noqa: PLC0415 - see above
+            is_to_file,
+            to_file_dumps,
+        )
+
+        if is_to_file(head):
+            return to_file_dumps(text, origin)
     return hotspot_dumps(unprefixed(text), origin)

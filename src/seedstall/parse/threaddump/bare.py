@@ -14,7 +14,6 @@ from seedstall.parse.text import shown
 from seedstall.parse.threaddump.frame import CutFrame, Lock, Mark, State, line
 from seedstall.parse.threaddump.header import LONGEST, Header, header
 
-SHORTEST: Final = len("\nat a.b(c)\n")
 _LONGEST: Final = 1 << 20
 _FEWEST: Final = 2
 """Frames without a header or state that make a stack: one may be a place named in prose."""
@@ -58,8 +57,6 @@ def stacks(data: bytes, start: int, end: int) -> Iterator[Bare]:
 
 def is_only_stacks(piece: bytes) -> bool:
     """Whether *piece* of a dump holds stacks and nothing else: some of a thread, no log, no exception."""
-    if b"at " not in piece:
-        return False
     frames = 0
     for number, raw in enumerate(piece.split(b"\n")):
         read = line(raw)

@@ -17,10 +17,11 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.threads import Frame, JavaThread, ThreadDump
 from seedstall.parse.jdkversion import vm_banner
 from seedstall.parse.text import Lines, Text, line_around, shown
-from seedstall.parse.threaddump import bare, deadlock
+from seedstall.parse.threaddump import deadlock
 from seedstall.parse.threaddump.frame import Body, body
 from seedstall.parse.threaddump.header import LONGEST, Header, header
 
+_SHORTEST: Final = len("\nat a.b(c)\n")
 _ANCHOR: Final = b" tid=0x"
 _VISUALVM: Final = b'" - Thread t@'
 """What VisualVM and JConsole print instead: the JVM's own number, no kernel id."""
@@ -204,15 +205,20 @@ class _Reader:
 
     def _strays(self, until: int) -> None:
         """Threads of this dump whose headers are lost: nothing but stacks stands between two of its pieces."""
-        if not bare.SHORTEST <= until - self._covered <= _LONGEST_BODY:
+        if not _SHORTEST <= until - self._covered <= _LONGEST_BODY:
             return
         if self._open is not None and self._open.ended:
             return
-        between = self._data[self._covered : until]
-        if bare.is_only_stacks(between):
+        if self._data.find(b"at ", self._covered, until) < 0:
+            return
+        from seedstall.parse.threaddump import bare  # noqa: PLC0415 - only for such a text
+
+        if bare.is_only_stacks(self._data[self._covered : until]):
             self._stacks(self._covered, until)
 
     def _stacks(self, start: int, end: int) -> None:
+        from seedstall.parse.threaddump import bare  # noqa: PLC0415 - only for such a text
+
         for found in bare.stacks(self._data, start, end):
             line = self._lines.at(found.start)
             if self._open is None:
@@ -233,6 +239,8 @@ class _Reader:
             return
         if self._open.threads and self._covered >= len(self._data) and self._breaks_off():
             self._open.threads[-1] = replace(self._open.threads[-1], cut=True)
+        from seedstall.parse.threaddump import bare  # noqa: PLC0415 - only for a cut text
+
         found = bare.cut_header(self._data, self._covered)
         if found is not None:
             start, head = found

@@ -24,11 +24,10 @@ _SIGN: Final = b'"threadDump"'
 
 
 def is_to_file(data: bytes) -> bool:
-    """Whether *data* begins as such a file does."""
-    head = data[:4096]
-    if _SIGN in head and head.lstrip()[:1] == b"{":
-        return True
-    return _HEAD.match(head) is not None or (head[:1] == b"#" and _HEADER.match(head) is not None)
+    """Whether *data*, the start of a text, is that of such a file."""
+    if data[:1] == b"{":
+        return _SIGN in data
+    return (_HEAD if data[:1] != b"#" else _HEADER).match(data) is not None
 
 
 def to_file_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
