@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from tests.machine import CATALINA_HOME, IN_CI, Seedstall, java_of, jdk8_bin, run_seedstall
+from tests.machine import (
+    CATALINA_HOME,
+    IN_CI,
+    JDK8_ROOT,
+    Seedstall,
+    java_of,
+    jdk8_bin,
+    run_seedstall,
+)
+
+from seedstall.effect import namespace
 
 CI_INSTALLS = ("jvm", "root", "tomcat", "network")
 """Tests with these markers always run in CI: it installs what they need."""
@@ -28,6 +39,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Name the markers that pyproject.toml does not."""
     config.addinivalue_line("markers", "network: installs packages with pip")
     config.stash[gaps] = []
+    _furnish_jdk8()
+
+
+def _furnish_jdk8() -> None:
+    """Give the JDK 8 its /proc and /dev, in a mount namespace of this test run.
+
+    It runs in a chroot. Nothing outside sees these mounts and none outlives the run, so that the directory
+    can be deleted at any time without reaching into the real /dev.
+    """
+    if os.geteuid() == 0 and jdk8_bin() is not None:
+        try:
+            namespace.enter()
+            namespace.furnish(str(JDK8_ROOT))
+        except OSError as error:
+            sys.stderr.write(f"no mount namespace for {JDK8_ROOT}: {error}\n")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -38,8 +64,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(
             f"needs Tomcat 10 in {CATALINA_HOME}: apt-get install tomcat10, or set CATALINA_HOME"
         )
-    if item.get_closest_marker("jdk8") and jdk8_bin() is None:
-        pytest.skip("needs a real JDK 8: make jdk8 (Debian), or set SEEDSTALL_JDK8")
+    if item.get_closest_marker("jdk8"):
+        if jdk8_bin() is None:
+            pytest.skip("needs a real JDK 8: make jdk8 (Debian), or set SEEDSTALL_JDK8")
+        if not (JDK8_ROOT / "proc/self").exists():
+            pytest.skip(f"needs /proc in {JDK8_ROOT}: mount namespaces are not allowed here")
 
 
 @pytest.hookimpl(wrapper=True)

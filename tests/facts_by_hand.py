@@ -63,7 +63,7 @@ def thread(name: str = "main", nid: int | None = 0x21) -> JavaThread:
         Frame("java.io.FileInputStream", "readBytes", "Native Method"),
         Frame("java.io.FileInputStream", "read"),
         Frame("sun.security.provider.SeedGenerator$URLSeedGenerator", "getSeedBytes"),
-        Frame(*CALLER.rsplit(".", 1)),
+        Frame(CALLER.rpartition(".")[0], CALLER.rpartition(".")[2]),
     )
     return JavaThread(name=name, frames=frames, nid=nid, state="RUNNABLE", line=7)
 

@@ -205,6 +205,13 @@ def test_without_a_process_the_file_is_a_new_one() -> None:
     assert found.write is None
 
 
+def test_a_captured_tree_is_patched_by_its_own_paths() -> None:
+    script = SetenvScript("/srv/one", b"", on_host=False)
+    found = asked("tomcat-setenv", *HUNG, *TOMCAT, script, pid=None)
+    assert lines(found)[0] == "# patch -p1 -d /srv/one < setenv.patch"
+    assert not any("container" in note for note in found.notes)
+
+
 def test_without_a_process_what_is_useless_prints_nothing() -> None:
     assert asked("tomcat-setenv", JDK17, NO_POOL, pid=None).output == b""
 
@@ -244,8 +251,12 @@ def test_where_nothing_waits_it_takes_force_or_a_value() -> None:
     found = asked("java-opts", *quiet)
     assert found.output == b""
     assert found.notes == ("--force prints it all the same",)
-    assert asked("java-opts", *quiet, force=True).output
-    assert asked("java-opts", *quiet, value="file:/dev/urandom").output
+    for insisted in (
+        asked("java-opts", *quiet, force=True),
+        asked("java-opts", *quiet, value="file:/dev/urandom"),
+    ):
+        assert insisted.output
+        assert found.reason in insisted.notes
 
 
 def test_the_tools_command_line() -> None:

@@ -41,6 +41,13 @@ def test_java_home_is_the_mapped_librarys() -> None:
     assert old.path == "/opt/jdk8/jre"
 
 
+def test_openj9_is_told_by_its_library() -> None:
+    maps = f"{LINE}/opt/jdk/lib/server/libjvm.so\n{LINE}/opt/jdk/lib/default/libj9vm29.so\n"
+    machine = running().process("maps", maps.encode())
+    assert home(machine).path == "/opt/jdk"
+    assert version(machine).family is VmFamily.OPENJ9
+
+
 def test_in_a_chroot_it_is_as_the_process_sees_it() -> None:
     machine = running().process("root", b"/srv/jail", Ask.LINK)
     machine.process("maps", f"{LINE}/srv/jail/opt/jdk/lib/server/libjvm.so\n".encode())

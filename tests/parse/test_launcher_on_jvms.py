@@ -59,7 +59,7 @@ class Machine:
             timeout=60,
             check=False,
             stdin=subprocess.DEVNULL,
-            preexec_fn=enter,  # noqa: PLW1509 - the child only changes its root
+            preexec_fn=enter,
         )
 
     def launch(self, argv: Sequence[str], environ: dict[str, str]) -> Launch:

@@ -153,7 +153,7 @@ TOOK = "Creation of SecureRandom instance for session ID generation using [SHA1P
         (TOOK.replace("5,176", "176"), 176, "SHA1PRNG", "", ""),
         (TOOK.replace("SHA1PRNG", ""), 5176, "", "", ""),
         (
-            "16-Oct-2019 14:23:31.999 WARN [main] SessionIdGeneratorBase.createSecureRandom SecureRandom [3,293] x [3,293]",
+            "16-Oct-2019 14:23:31.999 W [main] SessionIdGeneratorBase.createSecureRandom SecureRandom [3,293] [3,293]",
             3293,
             "",
             "main",

@@ -35,6 +35,12 @@ def test_one_form(given_: bytes | str, data: bytes) -> None:
     assert plain(given_).data == data
 
 
+def test_a_program_file_is_not_taken_for_utf_16() -> None:
+    elf = b"\x7fELF" + bytes(200) + b"code" * 10
+
+    assert plain(elf).data == elf
+
+
 def test_a_text_is_not_touched_twice() -> None:
     text = Text(b"&lt;br/&gt;")
 

@@ -101,7 +101,7 @@ def fix(
         return
     if not (apply or dry_run):
         _print(answer.output, output)
-    elif answer.write is None:
+    elif answer.write is None or request.pid is None:
         raise _not_written(surface, request.pid)
     else:
         if dry_run or output is not None:

@@ -126,6 +126,11 @@ def _refused(request: Request, judgement: Judgement) -> Answer | None:
     return Answer(reason=judgement.reason, notes=notes)
 
 
+def _told(judgement: Judgement) -> tuple[str, ...]:
+    """What is said beside an output: also why it would be useless, where it is printed all the same."""
+    return (judgement.reason, *judgement.notes) if judgement.reason else judgement.notes
+
+
 # Flags
 
 
@@ -139,7 +144,7 @@ def java_opts(request: Request) -> Answer:
     notes = (
         "it goes before -jar or the main class: behind it, it is an argument of the program",
         *_about_value(request),
-        *judgement.notes,
+        *_told(judgement),
     )
     return Answer(text.encode(), notes=notes)
 
@@ -155,7 +160,7 @@ def jarsigner(request: Request) -> Answer:
     nothing = _refused(request, judgement)
     if nothing is not None:
         return nothing
-    notes = (*_about_value(request), *judgement.notes)
+    notes = (*_about_value(request), *_told(judgement))
     argv = _argv(request)
     if not argv:
         text = templates.render("fix/jarsigner/text.j2", egd=request.egd)
@@ -194,7 +199,7 @@ def strong_algorithms(request: Request) -> Answer:
     if nothing is not None:
         return nothing
     text = templates.render("fix/strong-algorithms/text.j2", value=advice.value)
-    return Answer(text.encode(), notes=(advice.why, *judgement.notes))
+    return Answer(text.encode(), notes=(advice.why, *_told(judgement)))
 
 
 # The host
@@ -293,7 +298,7 @@ def _setenv_unseen(request: Request, missing: Missing) -> Answer:
             f" where there is one (in CATALINA_BASE or CATALINA_HOME), put this line at its end instead: {line}"
         ),
         *_about_value(request),
-        *judgement.notes,
+        *_told(judgement),
     )
     return _patched(request, None, content, None, notes)
 
@@ -315,7 +320,7 @@ def _setenv(request: Request, script: SetenvScript) -> Answer:
         if nothing is not None:
             return nothing
     replaced = tuple(f"line {number}: {option} goes" for number, option in edit.replaced)
-    notes = (*replaced, *edit.notes, *_about_value(request), *judgement.notes)
+    notes = (*replaced, *edit.notes, *_about_value(request), *_told(judgement))
     return _patched(request, script.content, edit.content, script, notes)
 
 
@@ -345,7 +350,7 @@ def _new_setenv(request: Request, script: SetenvScript) -> Answer:
         return nothing
     content = _new_script(value, inherits=inherited is not None)
     return _patched(
-        request, None, content, script, (*notes, *_about_value(request), *judgement.notes)
+        request, None, content, script, (*notes, *_about_value(request), *_told(judgement))
     )
 
 
@@ -390,7 +395,7 @@ def _patched(
         notes += (
             f"the patch repeats {patch.secrets} line(s) of setenv.sh that may hold a password; pass it on to nobody",
         )
-    if script is not None and not script.on_host:
+    if script is not None and not script.on_host and request.pid is not None:
         notes += (
             (
                 f"{script.path} is inside a container or another root: there the command is"
@@ -417,7 +422,8 @@ def _secret(line: bytes) -> bool:
 def _shown_base(request: Request, script: SetenvScript | None) -> str:
     if script is None:
         return "CATALINA_BASE"
-    return _word(script.base if script.on_host else f"/proc/{request.pid}/root{script.base}")
+    inside = request.pid is not None and not script.on_host
+    return _word(f"/proc/{request.pid}/root{script.base}" if inside else script.base)
 
 
 def _word(text: str) -> str:

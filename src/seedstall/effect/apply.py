@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from seedstall.effect.folder import Folder, Held, NotOursError, open_folder
+from seedstall.effect.folder import Folder, NotOursError, Snapshot, open_folder
 from seedstall.model.errors import SeedstallError
 
 RECORD = ".undo"
@@ -76,7 +76,7 @@ def _free(folder: Folder, when: str) -> str:
     raise SeedstallError(message, "run it again")
 
 
-def _written(folder: Folder, held: Held | None, content: bytes, copy: str) -> Applied:
+def _written(folder: Folder, held: Snapshot | None, content: bytes, copy: str) -> Applied:
     notes: list[str] = []
     made = [copy + RECORD]
     in_place = False
@@ -99,7 +99,7 @@ def _written(folder: Folder, held: Held | None, content: bytes, copy: str) -> Ap
     return Applied(folder.name, copy if held is not None else "", tuple(dict.fromkeys(notes)))
 
 
-def record(held: Held | None, content: bytes) -> bytes:
+def record(held: Snapshot | None, content: bytes) -> bytes:
     """Digests of what was there and of what was written."""
     before = digest(held.data) if held is not None else "none"
     return f"before {before}\nwritten {digest(content)}\n".encode()
@@ -110,7 +110,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _copied(folder: Folder, held: Held, copy: str, notes: list[str]) -> None:
+def _copied(folder: Folder, held: Snapshot, copy: str, notes: list[str]) -> None:
     """The old file beside the new one. If its owner cannot be kept, it is readable by us alone."""
     try:
         folder.create(copy, held.data, held, notes)
@@ -134,7 +134,7 @@ def _new(folder: Folder, content: bytes, notes: list[str]) -> None:
         folder.remove(temporary)
 
 
-def _replaced(folder: Folder, held: Held, content: bytes, notes: list[str]) -> bool:
+def _replaced(folder: Folder, held: Snapshot, content: bytes, notes: list[str]) -> bool:
     """Put a new file in the old one's place; false where only writing into the old one will do."""
     temporary = folder.fresh_name(folder.name)
     try:
@@ -152,7 +152,7 @@ def _replaced(folder: Folder, held: Held, content: bytes, notes: list[str]) -> b
     return False
 
 
-def _overwritten(folder: Folder, held: Held, content: bytes, copy: str) -> None:
+def _overwritten(folder: Folder, held: Snapshot, content: bytes, copy: str) -> None:
     """Write into the old file. The copy stays, whatever happens."""
     try:
         folder.overwrite(folder.name, content, held)

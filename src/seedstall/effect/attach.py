@@ -22,7 +22,7 @@ from os import close
 from seedstall.effect import preflight
 from seedstall.effect.caller import held_signals
 from seedstall.effect.listener import POLL_S, Deadline, Listener
-from seedstall.effect.trigger import Trigger, send_sigquit
+from seedstall.effect.trigger import Trigger, path_of, send_sigquit
 from seedstall.facts.process import jvm_process
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
@@ -129,7 +129,7 @@ class Attacher:
         steps = [f"connect to {listener.path} and ask {command}"]
         if not listener.there:
             _require(preflight.refusal(looked, process, preflight.SIGNAL))
-            file = f"/proc/{process.pid}/cwd/.attach_pid{process.inner_pid}"
+            file = path_of(process)
             steps = [f"create {file}", "send SIGQUIT", f"remove {file}", *steps]
         self._actions += [Action(what=step, pid=self.pid) for step in steps]
         raise Unavailable(Missing(Why.REFUSED, (), "dry run: nothing was done"))

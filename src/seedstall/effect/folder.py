@@ -28,7 +28,7 @@ _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Snapshot:
     """A regular file as it was read: its bytes, and what tells whether it is still the same."""
 
     data: bytes
@@ -36,7 +36,7 @@ class Held:
     attributes: tuple[tuple[str, bytes], ...]
     """Extended ones: ACLs, the SELinux label."""
 
-    def same_as(self, other: Held | None) -> bool:
+    def same_as(self, other: Snapshot | None) -> bool:
         """Whether *other* is this very file, unchanged."""
         if other is None or self.data != other.data:
             return False
@@ -75,7 +75,7 @@ class Folder:
         """Close it."""
         os.close(self.fd)
 
-    def read(self, name: str, limit: int = LIMIT) -> Held | None:
+    def read(self, name: str, limit: int = LIMIT) -> Snapshot | None:
         """The file *name*, ``None`` where there is none.
 
         Raises:
@@ -96,12 +96,12 @@ class Folder:
             os.close(located)
         try:
             data = rooted.read_all(fd, limit)
-            return Held(data, os.fstat(fd), tuple(_attributes(fd)))
+            return Snapshot(data, os.fstat(fd), tuple(_attributes(fd)))
         finally:
             os.close(fd)
 
     def create(
-        self, name: str, data: bytes, like: Held | None, notes: list[str], *, mode: int = 0o644
+        self, name: str, data: bytes, like: Snapshot | None, notes: list[str], *, mode: int = 0o644
     ) -> None:
         """A new file with that content, on disk when this returns; *like* gives mode, owner and attributes.
 
@@ -121,7 +121,7 @@ class Folder:
             self.remove(name)
             raise
 
-    def _dress(self, fd: int, like: Held | None, notes: list[str], mode: int) -> None:
+    def _dress(self, fd: int, like: Snapshot | None, notes: list[str], mode: int) -> None:
         pattern = like.found if like is not None else os.fstat(self.fd)
         mine = os.fstat(fd)
         if (mine.st_uid, mine.st_gid) != (pattern.st_uid, pattern.st_gid):
@@ -172,7 +172,7 @@ class Folder:
         self.remove(temporary)
         return True
 
-    def overwrite(self, name: str, data: bytes, held: Held) -> None:
+    def overwrite(self, name: str, data: bytes, held: Snapshot) -> None:
         """Write into the file itself.
 
         Raises:

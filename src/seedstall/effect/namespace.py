@@ -40,8 +40,18 @@ def _bind(source: str, target: str) -> None:
     _call(f"mount {target}", result)
 
 
-def _own_namespace() -> str:
-    """A mount namespace of our own: plain where allowed, else inside a user namespace."""
+def enter() -> str:
+    """Move into a mount namespace of our own: plain where allowed, else inside a user namespace.
+
+    Returns ``mount`` or ``user``. Mounts made from now on are seen by this process and its children alone.
+    """
+    how = _unshare()
+    # systemd makes / shared: without this the mounts would spread to the whole host.
+    _call("mount /", _libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+    return how
+
+
+def _unshare() -> str:
     if os.geteuid() == 0 and _libc.unshare(CLONE_NEWNS) == 0:
         return "mount"
     uid, gid = os.geteuid(), os.getegid()
@@ -55,15 +65,19 @@ def _own_namespace() -> str:
     return "user"
 
 
+def furnish(root: str) -> None:
+    """Show /proc and /dev below *root* where they lack: a JVM finds its own libraries through /proc/self/exe."""
+    if not Path(root, "proc/self").exists():
+        _bind("/proc", f"{root}/proc")
+    if not Path(root, "dev/random").exists():
+        _bind("/dev", f"{root}/dev")
+
+
 def _isolate(fifo: str, root: str) -> str:
     """Cover ``/dev/random`` (below *root*) with *fifo*, for this process only."""
-    how = _own_namespace()
-    # systemd makes / shared: without this the mounts would spread to the whole host.
-    _call("mount /", _libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
-    if root and not Path(root, "proc/self").exists():
-        _bind("/proc", f"{root}/proc")
-    if root and not Path(root, "dev/random").exists():
-        _bind("/dev", f"{root}/dev")
+    how = enter()
+    if root:
+        furnish(root)
     _bind(fifo, f"{root}/dev/random")
     return how
 

@@ -2,6 +2,10 @@
 
 A JVM that finds ``.attach_pidN`` of its own user in its working directory, or else in ``/tmp``, starts its Attach
 Listener; without the file it prints a dump into its own output (AttachListener::is_init_trigger, JDK 6 to 25).
+
+Other clients place it in the working directory. We take ``/tmp``, since a JVM that starts stands in
+``/tmp/hsperfdata_USER`` for a moment, to clean it up (perfMemory_posix.cpp): a file placed there then is not found
+later, and the dump goes to its output (seen on 17, 21 and 25, one in five at 3 to 8 ms after exec).
 """
 
 from __future__ import annotations
@@ -25,13 +29,18 @@ STALE_S = 10.0
 """A file older than this was left behind by a client that was killed; a younger one may belong to one at work."""
 
 
+def path_of(process: JvmProcess, where: str = "root/tmp") -> str:
+    """Where the file of that process lies, for people."""
+    return f"/proc/{process.pid}/{where}/.attach_pid{process.inner_pid}"
+
+
 class Trigger:
     """The file, from `place` to `close`. Use it inside `caller.held_signals`."""
 
     def __init__(self, host: HostSource, process: JvmProcess, tmp: int) -> None:
         """For that process; *tmp* is a descriptor of its ``/tmp``."""
         self.name = f".attach_pid{process.inner_pid}"
-        self.path = f"/proc/{process.pid}/cwd/{self.name}"
+        self.path = path_of(process)
         """Where it lies, for people."""
         self.fresh = False
         """Whether it is another client's, placed a moment ago."""
@@ -49,12 +58,14 @@ class Trigger:
         Raises:
             Unavailable: one is there that the JVM would not accept, or none can be created.
         """
+        cwd = (self._working_directory(), path_of(self._process, "cwd"))
+        tmp = (self._tmp, path_of(self._process))
+        self._folder, self.path = cwd
+        if self._folder >= 0 and self.there:  # it would be found first
+            self._accept()
+            return
         failures: list[str] = []
-        for folder, where in ((self._working_directory(), "cwd"), (self._tmp, "root/tmp")):
-            if folder < 0:
-                continue
-            self._folder = folder
-            self.path = f"/proc/{self._process.pid}/{where}/{self.name}"
+        for self._folder, self.path in (tmp, cwd):
             try:
                 self._create()
             except FileExistsError:

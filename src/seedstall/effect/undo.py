@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from seedstall.effect.apply import RECORD, digest, told
-from seedstall.effect.folder import Folder, Held, open_folder
+from seedstall.effect.folder import Folder, Snapshot, open_folder
 from seedstall.model.errors import SeedstallError
 
 _NUMBERED = re.compile(r"\d{8}T\d{6}Z(?:\.(\d{1,2}))?")
@@ -76,7 +76,7 @@ def _read_record(folder: Folder, copy: str) -> tuple[str, str]:
     return "" if before == "none" else before, match[2].decode()
 
 
-def _saved(folder: Folder, copy: str, before: str) -> Held:
+def _saved(folder: Folder, copy: str, before: str) -> Snapshot:
     saved = folder.read(copy)
     if saved is None or digest(saved.data) != before:
         message = f"the copy {copy} is gone or changed: nothing was taken back"
@@ -84,7 +84,9 @@ def _saved(folder: Folder, copy: str, before: str) -> Held:
     return saved
 
 
-def _restored(folder: Folder, current: Held, copy: str, saved: Held, notes: list[str]) -> None:
+def _restored(
+    folder: Folder, current: Snapshot, copy: str, saved: Snapshot, notes: list[str]
+) -> None:
     kept = (saved.found.st_uid, saved.found.st_gid) == (current.found.st_uid, current.found.st_gid)
     if kept and folder.put(copy, folder.name):
         return

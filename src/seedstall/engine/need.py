@@ -148,7 +148,7 @@ def _notes(case: Case, waits: list[SeedWait], jdk: JdkVersion | None) -> Iterato
     if waits and all(w.stack is None for w in waits):
         yield (
             "which generator waits was not looked at (no thread dump): if it is getInstanceStrong(),"
-            " only --surface strong-algorithms helps; seedstall diagnose says which"
+            " only --surface strong-algorithms helps; --attach, or seedstall diagnose, says which"
         )
     kernel = case.value(KernelRandom)
     if waits and kernel is not None and kernel.can_block is False and _device_never_waits(case):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
-from seedstall.model.jdk import JdkVersion
+from seedstall.model.jdk import JdkVersion, VmFamily
 from seedstall.model.jvm import JavaHome, JvmProcess
-from seedstall.parse import elf, javahome, procfs
+from seedstall.parse import javahome, procfs
 from seedstall.parse.hsperf import hsperf_strings
 from seedstall.parse.jdkversion import jdk_version as parsed_version
 from seedstall.parse.jdkversion import vm_banner
@@ -90,6 +90,8 @@ def jdk_version(source: Source, home: JavaHome | None, process: JvmProcess | Non
         if said is not None:
             return replace(said, told_by="--jdk")
         raise Unavailable(_why_not(tried))
+    if home is not None and javahome.is_openj9(home.libjvm):
+        found = replace(found, family=VmFamily.OPENJ9)
     return _confirmed(found, said)
 
 
@@ -220,8 +222,10 @@ def _program(source: Source, tried: list[Missing]) -> JdkVersion | None:
     if isinstance(reading, Missing):
         tried.append(reading)
         return None
+    from seedstall.parse.elf import launcher_version  # noqa: PLC0415 - the release file says it as a rule
+
     try:
-        text = elf.launcher_version(reading.value)
+        text = launcher_version(reading.value)
     except ValueError:
         return None
     return _understood(f"java.version={text}", path)
@@ -235,8 +239,10 @@ def _library(source: Source, home: JavaHome, tried: list[Missing]) -> JdkVersion
     if isinstance(reading, Missing):
         tried.append(reading)
         return None
+    from seedstall.parse.elf import jvm_banner  # noqa: PLC0415 - the last resort
+
     try:
-        found = vm_banner(elf.jvm_banner(reading.value))
+        found = vm_banner(jvm_banner(reading.value))
     except ValueError as error:
         tried.append(Missing(Why.MALFORMED, reading.origins, str(error)))
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from seedstall.facts.jdk import rooted
 from seedstall.facts.launch import working_directory
@@ -112,8 +112,7 @@ def seed_source(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """One setting of the seed source."""
 
     setting: SeedSetting

@@ -7,7 +7,7 @@ order: the special before the general (Solr runs in Jetty's starter, Keycloak in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from seedstall.model.jvm import Launch, Product
 from seedstall.model.seeding import Instance, Operation
@@ -16,8 +16,7 @@ PLAIN = ("java-opts",)
 SYSTEMD = "systemctl edit UNIT, then Environment="
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(NamedTuple):
     """The generator a program seeds as it starts. ``sure`` is false where it depends on how the program is set up."""
 
     instance: Instance
@@ -26,8 +25,7 @@ class Asks:
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ProductRow:
+class ProductRow(NamedTuple):
     """One program.
 
     ``mains`` are main classes (one that ends in a dot stands for a package), ``jars`` file names (``*`` at an end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 EGD = "java.security.egd"
 SOURCE = "securerandom.source"
@@ -32,8 +32,7 @@ CARRIERS = (
 """Variables that start scripts put on java's command line. The JVM reads none of them itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slip:
+class Slip(NamedTuple):
     """A system property of no effect, and why nothing comes of it, in a clause that its name begins."""
 
     name: str

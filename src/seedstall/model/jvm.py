@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Environment(Mapping[str, str]):
@@ -29,8 +30,7 @@ class Environment(Mapping[str, str]):
         return len(self._variables)
 
 
-@dataclass(frozen=True, slots=True)
-class JavaHome:
+class JavaHome(NamedTuple):
     """The ``java.home`` of a running JVM, as the process sees it: ``/usr/lib/jvm/java-8/jre``, no trailing slash.
 
     ``libjvm`` is the path of the virtual machine's library, ``""`` where it was not seen. ``replaced`` is true where

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from seedstall.model.jvm import Environment, Launch
 from seedstall.model.seeding import SeedSource
 
 
-@dataclass(frozen=True, slots=True)
-class SecuritySetting:
+class SecuritySetting(NamedTuple):
     """One ``name=value`` of a properties file.
 
     ``value`` is as ``java.util.Properties`` has it, blanks at its end kept. ``line`` is the first natural line of the
@@ -59,8 +59,7 @@ class SecurityProperties:
         return None if setting is None else setting.effective
 
 
-@dataclass(frozen=True, slots=True)
-class SeedFile:
+class SeedFile(NamedTuple):
     """What the seed source's URL leads to, in the process's own root.
 
     ``readable`` is whether the JVM's user may read it, ``None`` where its groups decide. ``kind`` is for people
@@ -75,8 +74,7 @@ class SeedFile:
     empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SeedSettings:
+class SeedSettings(NamedTuple):
     """Every place where somebody may have set the seed source, as far as it could be looked at.
 
     At least the command line, or a value that the user gives for it, is known.
@@ -88,8 +86,7 @@ class SeedSettings:
     properties: SecurityProperties | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSource:
+class KnownSource(NamedTuple):
     """The effective seed source where something told it.
 
     Without it a rule would take the shipped default, assumed for want of evidence, for a setting that was looked at.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 BLANK = " \t\n\r\f"
 """Not the vertical tab, which isspace(3) has and this reader has not."""
@@ -26,8 +26,7 @@ class _State(Enum):
     IN_TOKEN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class FileArgument:
+class FileArgument(NamedTuple):
     """One argument of an argument file and the line on which it ends, counted from 1."""
 
     text: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-LIBRARIES = (b"/libjvm.so", b"/libj9vm29.so", b"/libj9vm28.so")
+OPENJ9 = (b"/libj9vm29.so", b"/libj9vm28.so")
+LIBRARIES = (*OPENJ9, b"/libjvm.so")
+"""OpenJ9's own first: beside it a small libjvm.so is mapped that only leads there."""
 DELETED = " (deleted)"
 
 
@@ -35,6 +37,11 @@ def home_of_library(path: str) -> str | None:
     """
     home, lib, rest = path.rpartition("/lib/")
     return home if lib and home and rest.count("/") in (1, 2) else None
+
+
+def is_openj9(library: str) -> bool:
+    """Whether a mapped library is OpenJ9's."""
+    return library.encode("utf-8", "surrogateescape").endswith(OPENJ9)
 
 
 def home_of_program(path: str) -> str | None:

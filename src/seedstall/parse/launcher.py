@@ -7,13 +7,12 @@ Facts: libjli's ``java.c`` and ``args.c``, HotSpot's ``arguments.cpp``; compared
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from seedstall.model.jdk import LAST_ONE_DOT, JdkVersion
 from seedstall.model.jvm import JvmOption, Launch, OptionOrigin
-from seedstall.parse.argfile import file_arguments
 from seedstall.parse.shellwords import option_words
-from seedstall.parse.wrappers import Command, unwrap
 
 
 def _names(text: str) -> frozenset[str]:
@@ -95,22 +94,27 @@ def launch(
         ValueError: no ``java`` and no tool of the JDK is in it.
     """
     cut = len(argv) > MAX_ARGUMENTS
-    words = tuple(argv[:MAX_ARGUMENTS])
-    command = Command(words, dict(environ)) if exe else unwrap(words, environ, is_launcher)
-    if not command.words:
+    words, variables = tuple(argv[:MAX_ARGUMENTS]), environ
+    wrapper: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    if not exe:
+        from seedstall.parse.wrappers import unwrap  # noqa: PLC0415 - not for a process that runs
+
+        words, variables, wrapper, unknown = unwrap(words, environ, is_launcher)
+    if not words:
         raise ValueError("no command")
-    name = base_name(exe or command.words[0])
-    reader = _Reader(jdk, argument_file, tuple(command.unknown))
+    name = base_name(exe or words[0])
+    reader = _Reader(jdk, argument_file, variables, unknown)
     if name in JDK_TOOLS:
-        taken = _tool(reader, command, name)
+        taken = _tool(reader, words, name)
     elif name in JSVC:
-        taken = _jsvc(reader, command)
-    elif exe or is_launcher(command.words[0]):
-        taken = _java(reader, command)
+        taken = _jsvc(reader, words)
+    elif exe or is_launcher(words[0]):
+        taken = _java(reader, words)
     else:
         raise ValueError(f"no java in this command: {name}")
-    found = _with_variables(reader, taken, command.environ)
-    return replace(found, wrapper=command.wrapper, truncated=found.truncated or cut)
+    found = _with_variables(reader, taken)
+    return replace(found, wrapper=wrapper, truncated=found.truncated or cut)
 
 
 def embedded(
@@ -120,12 +124,12 @@ def embedded(
 
     ``JAVA_TOOL_OPTIONS`` and ``_JAVA_OPTIONS`` are read by the JVM itself and count all the same.
     """
-    reader = _Reader(jdk, no_file)
+    reader = _Reader(jdk, no_file, environ)
     if "JDK_JAVA_OPTIONS" in environ:
         reader.ignored.append(("JDK_JAVA_OPTIONS", "only the java launcher reads it"))
     program = tuple(argv[1:MAX_ARGUMENTS])
     taken = Launch(java=argv[0] if argv else "", program=program)
-    return _with_variables(reader, taken, environ)
+    return _with_variables(reader, taken)
 
 
 def joined_options(text: str) -> tuple[str, ...]:
@@ -153,8 +157,7 @@ def is_launcher(word: str) -> bool:
     return name in JAVA or name in JDK_TOOLS or name in JSVC
 
 
-@dataclass(frozen=True, slots=True)
-class _Argument:
+class _Argument(NamedTuple):
     """One argument on its way, with where it stood."""
 
     text: str
@@ -162,15 +165,21 @@ class _Argument:
     place: str
 
 
-@dataclass(slots=True)
 class _Reader:
-    """What the parts of the launcher share: the version, how files are read, what could not be."""
+    """What the parts of the launcher share: the version, the environment, how files are read, what could not be."""
 
-    jdk: JdkVersion | None
-    read: ReadFile
-    given_up: tuple[str, ...] = ()
-    unread: list[str] = field(default_factory=list[str])
-    ignored: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    def __init__(
+        self,
+        jdk: JdkVersion | None,
+        read: ReadFile,
+        environ: Mapping[str, str],
+        unknown: tuple[str, ...] = (),
+    ) -> None:
+        self.jdk = jdk
+        self.environ = environ
+        self.unread = list(unknown)
+        self.ignored: list[tuple[str, str]] = []
+        self._read = read
 
     @property
     def modular(self) -> bool:
@@ -184,60 +193,62 @@ class _Reader:
 
     def file(self, path: str) -> str | None:
         """The text of a file that the command names."""
-        text = self.read(path)
+        text = self._read(path)
         if text is None and path not in self.unread:
             self.unread.append(path)
         return text
 
 
-@dataclass(slots=True)
 class _Expander:
     """Finds the first program argument while ``@file`` is expanded: ``checkArg`` and ``JLI_PreprocessArg``.
 
     This is a pass of its own in the launcher, with rules a little simpler than those of the parse that follows.
     """
 
-    reader: _Reader
-    tool: bool
-    stopped: bool
-    main_found: bool = False
-    wants_value: bool = False
+    def __init__(self, reader: _Reader, *, tool: bool, stopped: bool) -> None:
+        self._reader = reader
+        self._tool = tool
+        self._stopped = stopped
+        self._main_found = False
+        self._wants_value = False
 
     def expand(self, argument: _Argument) -> Iterator[_Argument]:
         """The argument itself, or what its file holds. A file named inside a file is not expanded."""
         text = argument.text
-        if self.main_found or self.stopped or not text.startswith("@") or text == "@":
+        if self._main_found or self._stopped or not text.startswith("@") or text == "@":
             if (
                 text.startswith("--source")
                 and " " in text
-                and not (self.main_found or self.stopped)
+                and not (self._main_found or self._stopped)
             ):
                 for word in option_words(text):
-                    yield self._checked(replace(argument, text=word))
+                    yield self._checked(argument._replace(text=word))
                 return
             yield self._checked(argument)
         elif text.startswith("@@"):
-            yield self._checked(replace(argument, text=text[1:]))
+            yield self._checked(argument._replace(text=text[1:]))
         else:
             yield from self._file(text[1:])
 
     def _file(self, path: str) -> Iterator[_Argument]:
-        text = self.reader.file(path)
+        from seedstall.parse.argfile import file_arguments  # noqa: PLC0415 - few commands have one
+
+        text = self._reader.file(path)
         for found in file_arguments(text or ""):
             place = f"@{path}:{found.line}"
             yield self._checked(_Argument(found.text, OptionOrigin.ARGUMENT_FILE, place))
 
     def _checked(self, argument: _Argument) -> _Argument:
         text = argument.text
-        if self.tool or self.main_found:
+        if self._tool or self._main_found:
             return argument
         if text.startswith("-"):
-            self.wants_value = text in CLASS_PATH or text in MODULE_OPTIONS or text in OTHER_VALUES
-            self.stopped = self.stopped or text == "--disable-@files"
-            self.main_found = text.startswith("--module=")
+            self._wants_value = text in CLASS_PATH or text in MODULE_OPTIONS or text in OTHER_VALUES
+            self._stopped = self._stopped or text == "--disable-@files"
+            self._main_found = text.startswith("--module=")
         else:
-            self.main_found = not self.wants_value
-            self.wants_value = False
+            self._main_found = not self._wants_value
+            self._wants_value = False
         return argument
 
 
@@ -247,23 +258,23 @@ def _numbered(words: Iterable[str]) -> Iterator[_Argument]:
             yield _Argument(word, OptionOrigin.COMMAND_LINE, f"cmdline[{index}]")
 
 
-def _java(reader: _Reader, command: Command) -> Launch:
+def _java(reader: _Reader, words: tuple[str, ...]) -> Launch:
     expander = _Expander(reader, tool=False, stopped=not reader.modular)
     arguments: list[_Argument] = []
     if reader.modular:
-        for word in option_words(command.environ.get("JDK_JAVA_OPTIONS", "")):
+        for word in option_words(reader.environ.get("JDK_JAVA_OPTIONS", "")):
             place = "environ JDK_JAVA_OPTIONS"
             first = _Argument(word, OptionOrigin.JDK_JAVA_OPTIONS, place)
             arguments.extend(expander.expand(first))
-    elif "JDK_JAVA_OPTIONS" in command.environ:
+    elif "JDK_JAVA_OPTIONS" in reader.environ:
         reader.ignored.append(
             ("JDK_JAVA_OPTIONS", "read by the java launcher of JDK 9 and later only")
         )
-    for argument in _numbered(command.words):
+    for argument in _numbered(words):
         arguments.extend(expander.expand(argument))
         if len(arguments) > MAX_ARGUMENTS:
             break
-    return _parsed(reader, command.words[0], arguments)
+    return _parsed(reader, words[0], arguments)
 
 
 def _parsed(reader: _Reader, java: str, arguments: list[_Argument]) -> Launch:
@@ -345,22 +356,22 @@ def _option(argument: _Argument, value: str | None) -> Iterator[JvmOption]:
     yield JvmOption(text, argument.origin, argument.place)
 
 
-def _tool(reader: _Reader, command: Command, name: str) -> Launch:
+def _tool(reader: _Reader, words: tuple[str, ...], name: str) -> Launch:
     """``TranslateApplicationArgs``: all that begins with -J goes to the JVM, wherever it stands."""
     expander = _Expander(reader, tool=True, stopped=not (reader.modular and name in FILE_TOOLS))
-    arguments = [a for word in _numbered(command.words) for a in expander.expand(word)]
-    if "JDK_JAVA_OPTIONS" in command.environ:
+    arguments = [a for word in _numbered(words) for a in expander.expand(word)]
+    if "JDK_JAVA_OPTIONS" in reader.environ:
         reader.ignored.append(("JDK_JAVA_OPTIONS", f"{name} does not read it: only java does"))
     options: list[JvmOption] = []
     program: list[str] = []
     for argument in arguments:
         if argument.text.startswith("-J"):
             text = argument.text[2:]
-            options.extend(_option(replace(argument, text=text), None) if text else ())
+            options.extend(_option(argument._replace(text=text), None) if text else ())
         else:
             program.append(argument.text)
     return Launch(
-        java=command.words[0],
+        java=words[0],
         options=tuple(options),
         program=tuple(program),
         tool=name,
@@ -368,11 +379,11 @@ def _tool(reader: _Reader, command: Command, name: str) -> Launch:
     )
 
 
-def _jsvc(reader: _Reader, command: Command) -> Launch:
+def _jsvc(reader: _Reader, words: tuple[str, ...]) -> Launch:
     """Apache Commons Daemon: its own options among the JVM's, then the class. It reads no ``JDK_JAVA_OPTIONS``."""
-    if "JDK_JAVA_OPTIONS" in command.environ:
+    if "JDK_JAVA_OPTIONS" in reader.environ:
         reader.ignored.append(("JDK_JAVA_OPTIONS", "jsvc does not read it: only java does"))
-    arguments = list(_numbered(command.words))
+    arguments = list(_numbered(words))
     options: list[JvmOption] = []
     at = 0
     while at < len(arguments) and arguments[at].text.startswith("-"):
@@ -387,7 +398,7 @@ def _jsvc(reader: _Reader, command: Command) -> Launch:
         at += 2 if takes else 1
     program = tuple(a.text for a in arguments[at + 1 :])
     return Launch(
-        java=command.words[0],
+        java=words[0],
         options=tuple(options),
         main_class=arguments[at].text if at < len(arguments) else "",
         program=program,
@@ -395,24 +406,22 @@ def _jsvc(reader: _Reader, command: Command) -> Launch:
     )
 
 
-def _with_variables(reader: _Reader, taken: Launch, environ: Mapping[str, str]) -> Launch:
+def _with_variables(reader: _Reader, taken: Launch) -> Launch:
     """``JAVA_TOOL_OPTIONS`` before, ``_JAVA_OPTIONS`` after the command line: the later one wins."""
-    before = _variable(reader, environ, OptionOrigin.JAVA_TOOL_OPTIONS)
-    after = _variable(reader, environ, OptionOrigin.JAVA_OPTIONS)
+    before = _variable(reader, OptionOrigin.JAVA_TOOL_OPTIONS)
+    after = _variable(reader, OptionOrigin.JAVA_OPTIONS)
     groups = (before, taken.options, after)
     options = [option for group in groups for option in _options_file(reader, group)]
     return replace(
         taken,
         options=tuple(options[: 2 * MAX_ARGUMENTS]),
-        unread_files=(*reader.unread, *reader.given_up),
+        unread_files=tuple(reader.unread),
         ignored=tuple(reader.ignored),
     )
 
 
-def _variable(
-    reader: _Reader, environ: Mapping[str, str], origin: OptionOrigin
-) -> tuple[JvmOption, ...]:
-    text = environ.get(origin)
+def _variable(reader: _Reader, origin: OptionOrigin) -> tuple[JvmOption, ...]:
+    text = reader.environ.get(origin)
     if not text:
         return ()
     words = option_words(text)

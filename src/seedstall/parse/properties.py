@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BLANKS = b" \t\f"
 MAX_LINES = 200_000
@@ -19,8 +19,7 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _KEY_END = re.compile(rb"[ \t\f:=]")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One ``name=value``, decoded; its first and last natural line, counted from 1."""
 
     name: str

@@ -6,7 +6,6 @@ Compared with what 8, 11, 17, 21 and 25 make of the same files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from seedstall.knowledge.seedsource import destination, normal_path, reads_include
 from seedstall.model.evidence import Missing, Reading, Why
@@ -32,20 +31,22 @@ def wanted(name: str) -> bool:
     return name.startswith(_WANTED) or name in (OVERRIDE, "include")
 
 
-@dataclass(slots=True)
 class _Merge:
     """The properties while they are put together."""
 
-    read: ReadFile
-    jdk: JdkVersion | None
-    variables: Mapping[str, str]
-    settings: dict[str, SecuritySetting] = field(default_factory=dict[str, SecuritySetting])
-    overridden: list[SecuritySetting] = field(default_factory=list[SecuritySetting])
-    files: list[str] = field(default_factory=list[str])
-    unread: list[str] = field(default_factory=list[str])
-    problems: list[str] = field(default_factory=list[str])
-    replaced: bool = False
-    fatal: str = ""
+    def __init__(
+        self, read: ReadFile, jdk: JdkVersion | None, variables: Mapping[str, str]
+    ) -> None:
+        self.read = read
+        self.jdk = jdk
+        self.settings: dict[str, SecuritySetting] = {}
+        self.overridden: list[SecuritySetting] = []
+        self.files: list[str] = []
+        self.unread: list[str] = []
+        self.problems: list[str] = []
+        self.replaced = False
+        self.fatal = ""
+        self._variables = variables
 
     def load(self, path: str, data: bytes, active: tuple[str, ...] = ()) -> None:
         """Take the entries of one file, in order: of a name that stands twice the last counts."""
@@ -85,7 +86,7 @@ class _Merge:
         rest = text
         while (at := rest.find("${")) >= 0 and (end := rest.find("}", at)) > 0:
             name = rest[at + 2 : end]
-            value = "/" if name == "/" else self.variables.get(name)
+            value = "/" if name == "/" else self._variables.get(name)
             if value is None:
                 return None
             done += (rest[:at], value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 C_SPACE = " \t\n\v\f\r"
 """What isspace(3) says yes to in the C locale, which the JVM and its launcher ask."""
@@ -41,8 +41,7 @@ def option_words(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-@dataclass(frozen=True, slots=True)
-class ShellCommand:
+class ShellCommand(NamedTuple):
     """One simple command: its words, the ``NAME=value`` before them, and the variables whose value is not known."""
 
     words: tuple[str, ...]

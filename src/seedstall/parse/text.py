@@ -132,12 +132,11 @@ def _wide_codec(data: bytes) -> str | None:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     head = data[:4096]
-    most = len(head) * 2 // 5
-    if not most:
-        return None
-    if head[1::2].count(0) >= most:
+    many, few = len(head) * 2 // 5, len(head) // 20
+    first, second = head[::2].count(0), head[1::2].count(0)
+    if many and second >= many and first <= few:
         return "utf-16-le"
-    return "utf-16-be" if head[::2].count(0) >= most else None
+    return "utf-16-be" if many and first >= many and second <= few else None
 
 
 def _line_feeds(data: bytes) -> bytes:

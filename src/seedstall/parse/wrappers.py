@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from seedstall.parse.shellwords import assignment, option_words, shell_commands
 
@@ -90,8 +90,7 @@ _SCRIPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A command without its wrappers: *words* begins with the program, *environ* is what it gets.
 
     ``wrapper`` names what was taken off, outermost first; ``unknown`` the shell variables whose value is not known.
@@ -103,14 +102,14 @@ class Command:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
 class _Peeling:
     """A command while its wrappers come off."""
 
-    words: list[str]
-    environ: dict[str, str]
-    wrapper: list[str] = field(default_factory=list[str])
-    unknown: list[str] = field(default_factory=list[str])
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
+        self.words = list(words)
+        self.environ = dict(environ)
+        self.wrapper: list[str] = []
+        self.unknown: list[str] = []
 
 
 def unwrap(
@@ -120,7 +119,7 @@ def unwrap(
 
     Where an unknown program has a launcher among its arguments (``docker run IMAGE java ...``), that one is taken.
     """
-    peeling = _Peeling(list(words), dict(environ))
+    peeling = _Peeling(words, environ)
     for _ in range(DEPTH):
         _take_assignments(peeling)
         if not peeling.words or is_launcher(peeling.words[0]):

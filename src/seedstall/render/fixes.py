@@ -36,7 +36,7 @@ SURFACES = (
         "a security properties file, for getInstanceStrong (JDK 8 and later)",
         ("value",),
     ),
-    Surface("rngd", "commands that start an entropy daemon on the host", (), ("commands", "steps")),
+    Surface("rngd", "commands that start an entropy daemon on the host", (), ("commands",)),
 )
 BY_NAME = {surface.name: surface for surface in SURFACES}
 

@@ -95,8 +95,11 @@ def _fixes(finding: Finding, report: Report) -> Iterator[str]:
         stuck = finding.status is Status.STALLED and finding.cause is Cause.BLOCKING_SEED
         if not chosen and when is When.NOW and stuck:
             yield f"{INDENT}now: nothing but a restart frees it; save this report first"
+        titles: set[str] = set()
         for fix in chosen:
-            yield from _fix(fix, title, report.target)
+            # The same flag in another place: the place alone is new.
+            yield from _fix(fix, "or" if fix.title in titles else title, report.target)
+            titles.add(fix.title)
 
 
 def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
@@ -104,6 +107,9 @@ def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
     marks += ["as root"] if fix.needs_root else []
     marks += ["review"] if fix.disposition == "review" else []
     brackets = f" ({', '.join(marks)})" if marks else ""
+    if when == "or":
+        yield f"{INDENT}or  {command(fix, target)}"
+        return
     yield f"{INDENT}{when}: {fix.title}{brackets}"
     yield f"{INDENT * 2}{command(fix, target)}"
 

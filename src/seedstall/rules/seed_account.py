@@ -142,10 +142,9 @@ def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterato
         )
     if task.wchan is not None:
         yield Evidence(origin=f"{where}/wchan", excerpt=visible(task.wchan))
-    if wait.since_ms is not None:
-        yield Evidence(
-            origin=wait.since_from, excerpt=f"{duration(wait.since_ms)} ago at the least"
-        )
+    if wait.since_ms is not None and wait.since_from.startswith("task/"):
+        origin = f"/proc/{pid or 'PID'}/{wait.since_from}"
+        yield Evidence(origin=origin, excerpt=f"it last ran {duration(wait.since_ms)} ago")
 
 
 def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
@@ -159,7 +158,8 @@ def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
         used = f", {duration(java.cpu_ms)} of CPU in {duration(java.elapsed_ms)}"
     head = f"{name_of(wait)}{nid} {java.state or 'state not shown'}{used}"
     if wait.dumps_seen > 1:
-        head += f", in the same place in {wait.dumps_seen} dumps"
+        span = f" over {duration(wait.since_ms or 0)}" if wait.since_from == "two dumps" else ""
+        head += f", in the same place in {wait.dumps_seen} dumps{span}"
     yield Evidence(origin=place, excerpt="\n".join((head, *_frames(wait))))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from seedstall.knowledge.egd import EgdFault, egd_problem
 from seedstall.knowledge.products import BY_KEY
@@ -25,8 +25,7 @@ MAX_FINDINGS = 20
 EXTRA = "java.security.properties"
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(NamedTuple):
     """What all checks look at."""
 
     settings: SeedSettings
@@ -34,7 +33,7 @@ class _Case:
     product: Product | None
     seeds: SeedEvidence | None
     harmless: bool
-    """The kernel's device does not block: nothing is lost by a setting without effect."""
+    """The kernel's device does not block, and no thread waits: nothing is lost by a setting without effect."""
 
     @property
     def launch(self) -> Launch | None:
@@ -62,8 +61,7 @@ class _Case:
         return _cures(self.source.value, self.jdk)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ignored:
+class _Ignored(NamedTuple):
     """One setting of no effect."""
 
     text: str
@@ -98,7 +96,8 @@ def seed_setting_ignored(
     ## Fix
     The flag in the place where this program's JVM flags persist, with the value that is right for its JDK.
     """
-    harmless = kernel is not None and kernel.can_block is False
+    waits = seeds is not None and any(w.role is SeedRole.READING for w in seeds.waits)
+    harmless = kernel is not None and kernel.can_block is False and not waits
     case = _Case(settings, jdk, product, seeds, harmless)
     checks = (_misplaced, _misnamed, _without_effect, _not_handed_over, _beaten, _strong, _files)
     count = 0

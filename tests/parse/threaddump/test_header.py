@@ -25,8 +25,8 @@ from seedstall.parse.threaddump.header import Header, header, number
             Header("n", 0x3F5E, "waiting on condition", tid=b"0x1"),
         ),
         (
-            '"n" #1 prio=5 os_prio=1 cpu=1.0ms elapsed=2.0s allocated=1B defined_classes=0 tid=0x1 nid=0x2 runnable [0x3]',
-            Header("n", 2, "runnable", cpu_ms=1.0, elapsed_ms=2000.0, tid=b"0x1"),
+            '"n" #1 prio=5 os_prio=1 cpu=1.0ms elapsed=2.0s allocated=1B defined_classes=0 tid=0x1 nid=0x2 x [0x3]',
+            Header("n", 2, "x", cpu_ms=1.0, elapsed_ms=2000.0, tid=b"0x1"),
         ),
         (
             '"GC task thread#0 (ParallelGC)" os_prio=0 tid=0x1 nid=0x2 runnable ',

@@ -204,6 +204,14 @@ Java stack information for the threads listed above:
     assert len(dump.threads) == 22
 
 
+def test_a_deadlock_report_by_itself() -> None:
+    text = live("jdk17-316-threads.txt")
+
+    dump = only(text[text.index(b"Found one Java-level") :])
+
+    assert (dump.deadlocks, dump.threads, dump.complete) == ((("dead-1", "dead-2"),), (), False)
+
+
 def test_visualvm_has_names_and_stacks_but_no_kernel_ids() -> None:
     text = re.sub(
         rb'(?m)^("[^\n]*") #(\d+) [^\n]*tid=[^\n]*$',

@@ -55,6 +55,12 @@ def test_json_of_25_tells_locks() -> None:
     assert {k.address for k in waited} <= {k.address for k in held}
 
 
+def test_a_version_that_is_none_is_no_error() -> None:
+    (dump,) = thread_dumps(live("jdk25-dump-to-file.txt").replace(b"25.0.3+9-LTS", b"21.0.8S"), "x")
+
+    assert (dump.jdk, dump.vm, len(dump.threads)) == (None, "21.0.8S", 303)
+
+
 def test_broken_json_holds_no_dump() -> None:
     whole = live("jdk25-dump-to-file.json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -83,6 +84,7 @@ def _instructions(whole: Placed) -> Iterator[_Instruction]:
     escape = "\\"
     head = True
     rows = list(lines(whole))
+    ends = _Ends(rows)
     at = 0
     while at < len(rows):
         text = rows[at].text.strip()
@@ -98,7 +100,7 @@ def _instructions(whole: Placed) -> Iterator[_Instruction]:
         if match is None:
             continue
         rest = stripped(logical.part(match.end(), len(logical.text)))
-        bodies, at = _bodies(whole, rows, at, match[1].upper(), rest)
+        bodies, at = _bodies(whole, ends, at, match[1].upper(), rest)
         yield _Instruction(match[1].upper(), rest, bodies)
 
 
@@ -123,28 +125,43 @@ def _logical(rows: Sequence[Placed], at: int, escape: str) -> tuple[Placed, int]
 
 
 def _bodies(
-    whole: Placed, rows: Sequence[Placed], at: int, keyword: str, rest: Placed
+    whole: Placed, ends: _Ends, at: int, keyword: str, rest: Placed
 ) -> tuple[tuple[Placed, ...], int]:
     """The here-documents of RUN, COPY and ADD."""
     if keyword not in ("RUN", "COPY", "ADD"):
         return (), at
     bodies: list[Placed] = []
     for match in list(_HEREDOC.finditer(rest.text))[:8]:
-        begin = at
-        while at < len(rows) and rows[at].text.strip() != match[2]:
-            at += 1
-        if at >= len(rows):
-            return tuple(bodies), begin
-        if at > begin:
-            bodies.append(_between(whole, rows[begin].outer[0], rows[at - 1].outer[1]))
-        at += 1
+        end = ends.behind(match[2], at)
+        if end is None:
+            return tuple(bodies), at
+        if end > at:
+            rows = ends.rows
+            bodies.append(_between(whole, rows[at].outer[0], rows[end - 1].outer[1]))
+        at = end + 1
     return tuple(bodies), at
+
+
+class _Ends:
+    """Where lines stand that hold one word alone: the end of a here-document is found without a search."""
+
+    def __init__(self, rows: Sequence[Placed]) -> None:
+        self.rows = rows
+        self._lines: dict[str, list[int]] | None = None
+
+    def behind(self, word: str, at: int) -> int | None:
+        """The first line from *at* on that holds *word*."""
+        if self._lines is None:
+            self._lines = {}
+            for index, row in enumerate(self.rows):
+                self._lines.setdefault(row.text.strip(), []).append(index)
+        found = self._lines.get(word, [])
+        first = bisect.bisect_left(found, at)
+        return found[first] if first < len(found) else None
 
 
 def _between(whole: Placed, start: int, end: int) -> Placed:
     """The stretch of *whole* written from *start* to *end*."""
-    import bisect  # noqa: PLC0415 - here-documents are rare
-
     first = bisect.bisect_left(whole.starts, start)
     last = bisect.bisect_left(whole.starts, end)
     return whole.part(first, last)

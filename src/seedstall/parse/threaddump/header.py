@@ -16,6 +16,7 @@ LONGEST = 1 << 16
 """A longer line is no header: Java's thread names are not bounded, but nobody's are that long."""
 
 _MOST_NAMES: Final = 20_000
+_LONGEST_NAME: Final = 200
 _USUAL = re.compile(
     rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
     rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
@@ -70,6 +71,8 @@ def _known(text: bytes) -> str:
     """Decode *text*, keeping one string for the names that every dump of a series repeats."""
     name = _names.get(text)
     if name is None:
+        if len(text) > _LONGEST_NAME:
+            return shown(text)
         if len(_names) > _MOST_NAMES:
             _names.clear()
         name = _names[text] = shown(text)

@@ -30,6 +30,7 @@ _END: Final = b"JNI global ref"
 _LONGEST_BODY: Final = 1 << 20
 """HotSpot prints at most 1,024 frames of a thread (``MaxJavaStackTraceDepth``): far below this."""
 _PLACED_FRAMES: Final = 40_000
+_TELLING_FRAMES: Final = 400_000
 """Frames that get a line number of their own. Beyond (a series of dumps), only threads in a generator do: a frame for
 each line of 200 MB would be a gigabyte."""
 _KEPT_BODIES: Final = 32 << 20
@@ -158,13 +159,13 @@ class _Reader:
             self._close()
             self._open = self._begin(offset)
             self._covered = offset
-        elif self._open is None:
-            return
         elif word == _END:
             self._strays(offset)
-            self._open.ended = True
-            self._covered = offset
+            if self._open is not None:
+                self._open.ended = True
+                self._covered = offset
         else:
+            self._open = self._open or _Open(self._lines.at(offset))
             later = bisect_left(banners, offset)
             limit = banners[later] if later < len(banners) else len(self._data)
             self._covered, names = deadlock.section(self._data, offset, limit)
@@ -186,7 +187,8 @@ class _Reader:
         self._open.tids.add(head.tid)
         known = self._bodies.read(self._data, eol, stop)
         frames = known.body.frames
-        if frames and (known.telling or self._placed < _PLACED_FRAMES):
+        budget = _TELLING_FRAMES if known.telling else _PLACED_FRAMES
+        if frames and self._placed < budget:
             self._lines.at(eol)
             frames = self._at_their_lines(known.body)
         self._open.threads.append(_made(head, known.body, frames, line))

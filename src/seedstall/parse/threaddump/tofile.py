@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, cast
 
+from seedstall.model.jdk import JdkVersion
 from seedstall.model.threads import Frame, JavaThread, LockAct, LockLine, ThreadDump
 from seedstall.parse.jdkversion import jdk_version
 from seedstall.parse.text import Lines, Text, shown
@@ -45,7 +46,7 @@ def to_file_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
         1,
         shown(head[2]) if head else "",
         version,
-        jdk_version(version) if version[:1].isdigit() else None,
+        _version(version),
         complete=head is not None and not threads[-1].cut,
     )
     return (dump,)
@@ -87,7 +88,7 @@ def _of_json(data: bytes, origin: str) -> tuple[ThreadDump, ...]:
             1,
             _text(found, "time"),
             version,
-            jdk_version(version) if version[:1].isdigit() else None,
+            _version(version),
         ),
     )
 
@@ -142,6 +143,13 @@ def _locks(thread: dict[str, object]) -> Iterator[LockLine]:
             class_name, _, address = str(lock).partition("@")
             at = depth if isinstance(depth, int) else 0
             yield LockLine(LockAct.LOCKED, class_name, address or None, at)
+
+
+def _version(text: str) -> JdkVersion | None:
+    try:
+        return jdk_version(text)
+    except ValueError:
+        return None
 
 
 def _member(value: object, key: str) -> dict[str, object]:

@@ -129,7 +129,7 @@ def made(
     notes: tuple[str, ...] = (),
     also: tuple[Evidence, ...] = (),
 ) -> Finding:
-    """A finding at *start*. *does* says in a clause what the setting really does."""
+    """A finding at *start*. *does* says in a clause what the setting really does: it is the first note, too."""
     return Finding(
         message=message,
         sentence=f"{place(file, start)}: {does}",
@@ -139,7 +139,7 @@ def made(
         confidence=confidence,
         evidence=(evidence(file, start), *also),
         fixes=fixes,
-        notes=notes,
+        notes=(does, *notes),
     )
 
 

@@ -26,7 +26,13 @@ from seedstall.parse.configfile.seedword import close
 from seedstall.rules.lint import line
 
 READ_BY_JVM = frozenset(
-    ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS")
+    (
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "OPENJ9_JAVA_OPTIONS",
+        "IBM_JAVA_OPTIONS",
+    )
 )
 """The variables that a JVM or the ``java`` launcher looks at itself."""
 _ENVIRONMENT = frozenset(
@@ -93,9 +99,7 @@ def _unread(
     command = _plain_java(file, variable)
     if command is not None and not _used(file, variable):
         at = command.words[max(0, command.launcher_at)].place()[0]
-        why = (
-            f"the JVM does not read {variable.name}, and the command at line {line.line_of(file, at)} does not name it"
-        )
+        why = f"the JVM does not read {variable.name}, and the command at line {line.line_of(file, at)} does not name it"
         yield _renamed(file, variable, option, why, "JAVA_TOOL_OPTIONS", Confidence.LIKELY, at)
 
 
@@ -167,7 +171,12 @@ def _opaque(command: Command) -> bool:
     first = command.words[0].text
     if command.launcher == "java":
         return not _is_direct(command)
-    return first in (".", "source", "exec", "eval") or first.endswith(".sh") or UNKNOWN in first or "$" in first
+    return (
+        first in (".", "source", "exec", "eval")
+        or first.endswith(".sh")
+        or UNKNOWN in first
+        or "$" in first
+    )
 
 
 # What takes the place of a script's own settings
