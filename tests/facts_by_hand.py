@@ -36,9 +36,7 @@ NO_POOL = KernelRandom(
     release="6.8.0-31-generic",
     entropy_avail=256,
 )
-DEFAULT_SOURCE = SeedSource(
-    "file:/dev/random", SeedSetting.SECURITY_PROPERTY, "java.security:117"
-)
+DEFAULT_SOURCE = SeedSource("file:/dev/random", SeedSetting.SECURITY_PROPERTY, "java.security:117")
 CALLER = "org.apache.catalina.util.SessionIdGeneratorBase.createSecureRandom"
 
 
@@ -92,5 +90,7 @@ def seeds(*waits: SeedWait, **more: object) -> SeedEvidence:
 
 def log(took_ms: int, start_ms: int | None = None) -> ServerLog:
     line = SeedingLine("catalina.out", 10, took_ms, "SHA1PRNG", excerpt=f"took [{took_ms}]")
-    starts = (StartLine("catalina.out", 20, start_ms, f"startup in {start_ms} ms"),) if start_ms else ()
+    starts = (
+        (StartLine("catalina.out", 20, start_ms, f"startup in {start_ms} ms"),) if start_ms else ()
+    )
     return ServerLog(seeding=(line,), starts=starts, product="Tomcat", lines=20)

@@ -67,14 +67,14 @@ def files(tmp_path: Path) -> list[str]:
     return sorted(str(p.relative_to(tmp_path)) for p in tmp_path.glob("*/.*"))
 
 
-def test_it_lies_in_the_working_directory_and_goes_again(
+def test_it_lies_in_tmp_and_goes_again(
     trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
 ) -> None:
     trigger.place()
     name = f".attach_pid{target.pid}"
-    assert files(tmp_path) == [f"cwd/{name}"]
-    assert trigger.path == f"/proc/{target.pid}/cwd/{name}"
-    made = (tmp_path / "cwd" / name).stat()
+    assert files(tmp_path) == [f"tmp/{name}"]
+    assert trigger.path == f"/proc/{target.pid}/root/tmp/{name}"
+    made = (tmp_path / "tmp" / name).stat()
     assert (made.st_uid, made.st_mode & 0o777, made.st_size) == (os.geteuid(), 0o600, 0)
     assert trigger.there
     trigger.close()
@@ -89,14 +89,14 @@ def test_it_belongs_to_the_targets_user(source: HostSource, tmp: int, tmp_path: 
         **{name: getattr(process, name) for name in process.__slots__}
         | {"uid": 34567, "gid": 34568}
     )
-    for mode, where in ((0o777, "cwd"), (0o755, "tmp")):
-        (tmp_path / "cwd").chmod(mode)
-        (tmp_path / "tmp").chmod(0o777)
-        tmp_path.chmod(0o755)
+    (tmp_path / "cwd").chmod(0o777)
+    for mode, where in ((0o777, "tmp"), (0o755, "cwd")):
+        (tmp_path / "tmp").chmod(mode)
         made = Trigger(source, theirs, tmp)
         made.place()
         (name,) = files(tmp_path)
-        assert name.startswith(f"{where}/"), "where its user may write: else in /tmp"
+        assert name.startswith(f"{where}/"), "the second place, where /tmp takes no file"
+        assert made.path.endswith(f"/{'root/tmp' if where == 'tmp' else 'cwd'}/{made.name}")
         found = (tmp_path / name).stat()
         assert (found.st_uid, found.st_gid) == (34567, 34568)
         made.close()
@@ -133,38 +133,41 @@ def test_where_another_owner_is_forced_on_it_it_is_taken_away(
     assert files(tmp_path) == []
 
 
-def stale(tmp_path: Path, target: subprocess.Popen[bytes], age_s: float) -> Path:
-    path = tmp_path / f"cwd/.attach_pid{target.pid}"
+def stale(tmp_path: Path, target: subprocess.Popen[bytes], age_s: float, where: str) -> Path:
+    path = tmp_path / f"{where}/.attach_pid{target.pid}"
     path.write_text("")
     os.utime(path, (time.time() - age_s, time.time() - age_s))
     return path
 
 
+@pytest.mark.parametrize("where", ["cwd", "tmp"])
 def test_a_stale_one_serves_and_is_taken_away(
-    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
+    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes], where: str
 ) -> None:
-    stale(tmp_path, target, STALE_S + 5)
+    stale(tmp_path, target, STALE_S + 5, where)
     trigger.place()
     assert not trigger.fresh
     trigger.close()
     assert files(tmp_path) == []
 
 
+@pytest.mark.parametrize("where", ["cwd", "tmp"])
 def test_a_fresh_one_is_another_clients(
-    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
+    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes], where: str
 ) -> None:
-    path = stale(tmp_path, target, 1)
+    path = stale(tmp_path, target, 1, where)
     trigger.place()
     assert trigger.fresh
     trigger.close()
     assert path.exists()
 
 
+@pytest.mark.parametrize("where", ["cwd", "tmp"])
 @pytest.mark.parametrize("kind", ["link", "folder", "fifo"])
 def test_what_a_jvm_would_not_accept_is_refused_and_left(
-    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes], kind: str
+    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes], kind: str, where: str
 ) -> None:
-    path = tmp_path / f"cwd/.attach_pid{target.pid}"
+    path = tmp_path / f"{where}/.attach_pid{target.pid}"
     if kind == "link":
         path.symlink_to(tmp_path / "elsewhere")
     elif kind == "folder":
@@ -176,7 +179,7 @@ def test_what_a_jvm_would_not_accept_is_refused_and_left(
     assert caught.value.missing.why is Why.REFUSED
     assert "remove it" in caught.value.missing.detail
     trigger.close()
-    assert files(tmp_path) == [f"cwd/{path.name}"]
+    assert files(tmp_path) == [f"{where}/{path.name}"]
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -184,7 +187,7 @@ def test_one_that_came_in_its_place_is_left(
     trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
 ) -> None:
     trigger.place()
-    path = tmp_path / f"cwd/.attach_pid{target.pid}"
+    path = tmp_path / f"tmp/.attach_pid{target.pid}"
     path.rename(tmp_path / "kept")  # so that its inode is not given out again
     path.write_text("another client's")
     trigger.close()
@@ -195,7 +198,7 @@ def test_one_that_is_gone_is_no_error(
     trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
 ) -> None:
     trigger.place()
-    (tmp_path / f"cwd/.attach_pid{target.pid}").unlink()
+    (tmp_path / f"tmp/.attach_pid{target.pid}").unlink()
     assert not trigger.there
     trigger.close()
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from tests.facts.jvms_by_hand import Machine, running
 
 from seedstall.model.evidence import Ask, Got, Missing, Why
+from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Environment, Launch, OptionOrigin, Product, TomcatHome
+from seedstall.model.seeding import SeedSource
 
 EGD = "-Djava.security.egd=file:/dev/urandom"
 PERF_17 = lzma.decompress(
@@ -130,3 +132,40 @@ def test_one_directory_stands_for_both_and_may_be_relative() -> None:
     assert home.value == TomcatHome("/work/tomcat", "/work/tomcat")
     assert isinstance(running("java", "Main").case.get(TomcatHome), Missing)
     assert isinstance(Machine().case.get(Product), Missing)
+
+
+STAMP = (
+    "30-Nov-2026 14:28:39.551 INFOS [main] org.apache.catalina.startup.VersionLoggerListener.log"
+)
+LINES = (
+    "Version OS :  3.10.0-957.el7",
+    "Architecture :  amd64",
+    "Java Home :  /opt/jdk8/jre",
+    "Version JVM :  1.8.0_151-b12",
+    "Argument :  -Dcatalina.base=/srv/t",
+    "Argument :  -Djava.security.egd=/dev/urandom",
+)
+LOG = "".join(f"{STAMP} {line}\n" for line in LINES)
+
+
+def test_of_a_tomcats_log_alone_its_options_are_known() -> None:
+    case = Machine().input("catalina.out", LOG.encode()).case
+    started, jdk = case.get(Launch), case.get(JdkVersion)
+    seed, product, home = case.get(SeedSource), case.get(Product), case.get(TomcatHome)
+    assert isinstance(started, Got)
+    assert started.value.property_value("java.security.egd") == "/dev/urandom"
+    assert isinstance(jdk, Got)
+    assert (jdk.value.feature, jdk.value.update, jdk.value.told_by) == (8, 151, "catalina.out:4")
+    assert isinstance(seed, Got)
+    assert (seed.value.value, seed.value.place) == ("/dev/urandom", "catalina.out:6")
+    assert isinstance(product, Got)
+    assert product.value.key == "tomcat"
+    assert isinstance(home, Got)
+    assert home.value.base == "/srv/t"
+
+
+def test_a_live_process_is_believed_before_a_log() -> None:
+    machine = running("java", "-Da=live", "Main").input("catalina.out", LOG.encode())
+    assert launch(machine).main_class == "Main"
+    ended = running().process("cmdline", Why.VANISHED).input("catalina.out", LOG.encode())
+    assert isinstance(ended.case.get(Launch), Missing)

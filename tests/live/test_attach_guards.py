@@ -203,9 +203,9 @@ def test_a_dry_run_does_nothing(start: Start) -> None:
     refused(attacher.ask("threaddump"), "dry run")
     pid = patient.pid
     assert [a.what for a in attacher.actions] == [
-        f"create /proc/{pid}/cwd/.attach_pid{pid}",
+        f"create /proc/{pid}/root/tmp/.attach_pid{pid}",
         "send SIGQUIT",
-        f"remove /proc/{pid}/cwd/.attach_pid{pid}",
+        f"remove /proc/{pid}/root/tmp/.attach_pid{pid}",
         f"connect to /proc/{pid}/root/tmp/.java_pid{pid} and ask threaddump",
     ]
     assert not Path(f"/tmp/.java_pid{pid}").exists()
@@ -349,17 +349,19 @@ def test_without_a_handler_it_is_not_signalled(start: Start, feature: int) -> No
     assert patient.process.wait(20) == -signal.SIGQUIT, "the harm that the guard prevents"
 
 
-@pytest.mark.parametrize("delay_ms", [0, 2, 5, 10, 20, 40])
+@pytest.mark.parametrize("delay_ms", [0, 2, 4, 6, 10, 20, 40])
 def test_a_starting_jvm_is_not_killed(start: Start, delay_ms: int) -> None:
-    """A C client killed 10 to 13 of 15 at 0 and 2 ms after exec."""
-    for feature in (17, 25):
+    """A C client killed 10 to 13 of 15 at 0 and 2 ms after exec.
+
+    At 3 to 8 ms a JVM stands in another directory for a moment: a file placed there is not found later.
+    """
+    for feature in (11, 17, 21, 25):
         patient = start(feature, up=False)
         time.sleep(delay_ms / 1000)
         reading = ask(patient)
-        assert isinstance(reading, Got) or reading.why in (Why.REFUSED, Why.TIMED_OUT), reading
+        assert isinstance(reading, Got) or reading.why is Why.REFUSED, reading
         patient.wait_until(lambda patient=patient: b"up" in patient.said)  # type: ignore[misc]
-        assert patient.is_well()
-        assert patient.files() == []
+        unharmed(patient)
 
 
 @pytest.mark.parametrize(
@@ -675,7 +677,6 @@ def test_an_attach_file_of_another_user_is_not_relied_on(start: Start, folder: P
 
 @pytest.mark.root
 def test_a_read_only_working_directory_does_not_matter(start: Start, folder: Path) -> None:
-    """Then the file goes to /tmp, the second place where the JVM looks."""
     patient = start(17, ids=(STRANGER, STRANGER))
     folder.chmod(0o555)
     assert "Got" in as_user(STRANGER, patient, folder)

@@ -22,7 +22,7 @@ def _run_one(rule: Rule[...], case: Case) -> Outcome:
                 return Clear(rule.code, rule.name)
         given = case.gather(rule.check, rule.needs)
         if given.lacking:
-            return Inconclusive(rule.code, rule.name, given.lacking)
+            return Inconclusive(rule.code, rule.name, tuple(dict.fromkeys(given.lacking)))
         findings = tuple(rule(**given.values))
     except Exception as error:  # noqa: BLE001 - one broken rule must not hide the others
         return Crashed(rule.code, rule.name, f"{type(error).__name__}: {error}")

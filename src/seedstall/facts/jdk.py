@@ -8,7 +8,7 @@ from dataclasses import replace
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jdk import JdkVersion, VmFamily
 from seedstall.model.jvm import JavaHome, JvmProcess
-from seedstall.parse import javahome, procfs
+from seedstall.parse import javahome, procfs, tomcatstart
 from seedstall.parse.hsperf import hsperf_strings
 from seedstall.parse.jdkversion import jdk_version as parsed_version
 from seedstall.parse.jdkversion import vm_banner
@@ -21,12 +21,13 @@ BANNER_LENGTH = 400
 _TEXTS = (
     b"Full thread dump ",
     b"1CIJAVAVERSION",
+    tomcatstart.MARK,
     b"JVM Version:",
     b"java version ",
     b"openjdk version ",
 )
-"""What names a JDK in a text, the surest first: a dump's banner, a javacore's, Tomcat's VersionLoggerListener,
-``java -version``."""
+"""What names a JDK in a text, the surest first: a dump's banner, a javacore's, Tomcat's lines at its start (whole, or
+pasted without the class), ``java -version``."""
 
 
 def root_path(source: Source) -> str:
@@ -257,23 +258,25 @@ def _from_texts(source: Source, tried: list[Missing]) -> JdkVersion | None:
 
     Only a captured source says of a file in the process's root that it never held it.
     """
-    texts = list(_inputs(source))
+    texts = list(inputs(source))
     if any(m.why is Why.NOT_COLLECTED and m.origins[0].space is Space.ROOT for m in tried):
         texts.append(("threaddump", Ref(Space.ATTACH, "threaddump")))
+    held: list[tuple[str, bytes]] = []
+    for name, ref in texts:
+        reading = source.read(ref)
+        if isinstance(reading, Missing):
+            tried.append(reading)
+        else:
+            held.append((name, reading.value))
     for mark in _TEXTS:
-        found: list[JdkVersion] = []
-        for name, ref in texts:
-            reading = source.read(ref)
-            if isinstance(reading, Missing):
-                tried.append(reading)
-            else:
-                found.extend(_banners(reading.value, mark, name))
+        found = [version for name, data in held for version in _banners(data, mark, name)]
         if found:
             return _last_of(found)
     return None
 
 
-def _inputs(source: Source) -> Iterator[tuple[str, Ref]]:
+def inputs(source: Source) -> Iterator[tuple[str, Ref]]:
+    """The files handed over."""
     listed = source.read(Ref(Space.INPUT, "", Ask.LIST))
     if isinstance(listed, Got):
         for name in procfs.names(listed.value):
@@ -290,6 +293,12 @@ def _last_of(found: list[JdkVersion]) -> JdkVersion:
 
 
 def _banners(data: bytes, mark: bytes, name: str) -> Iterator[JdkVersion]:
+    if mark == tomcatstart.MARK:
+        start = tomcatstart.last_start(data)
+        version = _understood(f"java.version={start.jvm_version}", "") if start else None
+        if start and version:
+            yield replace(version, told_by=f"{name}:{start.jvm_line}")
+        return
     at = data.find(mark)
     number, counted = 1, 0
     for _ in range(MAX_BANNERS):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from seedstall.facts.jdk import perf_strings, root_path, rooted
+from seedstall.facts.jdk import inputs, perf_strings, root_path, rooted
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Environment, JvmOption, JvmProcess, Launch, OptionOrigin
 from seedstall.parse import javahome, launcher, procfs
+from seedstall.parse.tomcatstart import last_start
 from seedstall.source.base import Source
 
 OLD_LIMIT = 4096
 """Before Linux 4.2 ``/proc/PID/cmdline`` gave no more than a page."""
 ARGUMENTS = "java.rt.vmArgs"
+BOOTSTRAP = "org.apache.catalina.startup.Bootstrap"
 
 
 def environment(source: Source) -> Environment:
@@ -37,7 +39,7 @@ def launch(
     """The command line as the launcher took it apart, argument files read as they are now.
 
     Where such a file can no longer be read, or the command line is cut, the JVM's own list of its options
-    (``java.rt.vmArgs`` in hsperfdata) stands in.
+    (``java.rt.vmArgs`` in hsperfdata) stands in. Of files alone, a Tomcat's log tells the options of its last start.
 
     Raises:
         Unavailable: there is no command line.
@@ -45,7 +47,10 @@ def launch(
     """
     reading = source.read(Ref(Space.PROCESS, "cmdline"))
     if isinstance(reading, Missing):
-        raise Unavailable(reading)
+        told = _from_log(source) if reading.why is Why.NOT_COLLECTED else None
+        if told is None:
+            raise Unavailable(reading)
+        return told
     argv = procfs.cmdline(reading.value)
     if not argv:
         detail = "the process has no arguments: it is ending, or it erased them"
@@ -73,6 +78,20 @@ def launch(
         if found.unread_files or found.truncated or own
         else found
     )
+
+
+def _from_log(source: Source) -> Launch | None:
+    """What Tomcat lists of its JVM's options at a start: the JVM's own list, complete where it is there at all."""
+    for name, ref in inputs(source):
+        log = source.read(ref)
+        start = last_start(log.value) if isinstance(log, Got) else None
+        if start is not None and start.options:
+            options = tuple(
+                JvmOption(text, OptionOrigin.VM_ARGUMENTS, f"{name}:{line}")
+                for text, line in start.options
+            )
+            return Launch(java="", options=options, main_class=BOOTSTRAP)
+    return None
 
 
 def _program(source: Source) -> str:

@@ -1,8 +1,8 @@
 """What Tomcat says of itself at each start (``VersionLoggerListener``, 7.0.54 and later): JDK, host, JVM options.
 
-The labels are translated (fr, ja, ...), the order never: server (3 lines), OS name, OS version, architecture, java.home,
-JVM version, JVM vendor, base, home, then one line for each JVM option (``RuntimeMXBean.getInputArguments``, which holds
-those of ``JAVA_TOOL_OPTIONS`` and argument files too).
+The labels are translated (fr, ja, ...), the order never: server (3 lines), OS name, OS version, architecture,
+java.home, JVM version, JVM vendor, base, home, then one line for each JVM option (``RuntimeMXBean.getInputArguments``,
+which holds those of ``JAVA_TOOL_OPTIONS`` and argument files too).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MARK = b"VersionLoggerListener"
-MAX_LINES = 20_000
+MAX_LINES = 4_000
+"""Lines looked at, from the end of the log: a start has 30 to 100."""
 LINE_LENGTH = 8_192
 _AFTER_OS_VERSION = 2
 """``java.home`` stands two lines below the OS version."""
@@ -53,19 +54,20 @@ def _made(values: list[tuple[str, int]], options: list[tuple[str, int]]) -> Serv
 
 
 def _values(data: bytes) -> Iterator[tuple[str, int]]:
-    """The value of each line of the listener, with its number."""
+    """The value of each line of the listener, the last `MAX_LINES` of them, with its number."""
+    places: list[int] = []
+    at = data.rfind(MARK)
+    while at >= 0 and len(places) < MAX_LINES:
+        places.append(at)
+        at = data.rfind(MARK, 0, at)
     number, counted = 1, 0
-    at = data.find(MARK)
-    for _ in range(MAX_LINES):
-        if at < 0:
-            return
+    for at in reversed(places):
         number += data.count(b"\n", counted, at)
         counted = at
         text, below = _message(data, at + len(MARK))
         value = text.partition(":")[2].strip()
         if value:
             yield value, number + below
-        at = data.find(MARK, at + len(MARK))
 
 
 def _message(data: bytes, at: int) -> tuple[str, int]:

@@ -26,7 +26,6 @@ _INJECTORS = re.compile(
     r"|java-agent-injected|contrastsecurity|co\.elastic\.(?:apm|traces)|newrelic\.com|appdynamics|java-?agent[/.-]inject",
     re.IGNORECASE,
 )
-_TEMPLATE = re.compile(r"\{\{.*\}\}")
 _LINE = re.compile(r"[ \t]*(?:-[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]{0,80}):[ \t]+(\S.*)$")
 SYS_ADMIN = frozenset(("SYS_ADMIN", "CAP_SYS_ADMIN", "ALL"))
 
@@ -48,7 +47,7 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
     try:
         roots = documents(whole)
     except ValueError as error:
-        what = "a template that a program fills in: " if _TEMPLATE.search(whole.text) else ""
+        what = "a template that a program fills in: " if "{{" in whole.text else ""
         gathering.problem(f"{what}{error}")
         _by_line(gathering, whole, scope)
         return

@@ -161,9 +161,9 @@ class _Reader:
             self._covered = offset
         elif word == _END:
             self._strays(offset)
+            self._covered = offset
             if self._open is not None:
                 self._open.ended = True
-                self._covered = offset
         else:
             self._open = self._open or _Open(self._lines.at(offset))
             later = bisect_left(banners, offset)

@@ -85,8 +85,8 @@ def corrected(
     first = line_of(file, wanted[0][0])
     last = line_of(file, max(e[1] for e in wanted))
     start, end = _line_span(file, first, last)
-    text = _edited(file.text, start, end, wanted)
-    if end - start > MAX_LINE or text is None or text == file.text[start:end]:
+    text = _edited(file.text, start, end, wanted) if end - start <= MAX_LINE else None
+    if text is None or text == file.text[start:end]:
         return ()
     where = "image" if file.format.value == "Dockerfile" else "host"
     return (
