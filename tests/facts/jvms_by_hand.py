@@ -79,7 +79,7 @@ def running(
     machine.process("stat", STAT).process("status", STATUS)
     machine.process("maps", f"{LINE}{library}\n".encode())
     machine.process("exe", (exe or f"{home}/bin/java").encode(), Ask.LINK)
-    machine.process("root", b"/", Ask.LINK).process("cwd", b"/work", Ask.LINK)
+    machine.process("root", b"/", Ask.LINK).process("cwd", b"/app", Ask.LINK)
     machine.process("cmdline", b"".join(a.encode() + b"\0" for a in argv or ("java", "Main")))
     block = "".join(f"{k}={v}\0" for k, v in (environ or {}).items())
     machine.process("environ", block.encode())

@@ -5,6 +5,7 @@ import pytest
 from seedstall.facts.kernel import crng_state, kernel_random, pool_level
 from seedstall.model.evidence import Ask, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.kernel import BlockingModel, Certainty, KernelRandom, PoolState
+from seedstall.model.log import ServerLog
 from seedstall.model.tasks import KernelTask, Tasks
 from seedstall.source import probe
 from seedstall.source.base import Held, Recorder
@@ -300,3 +301,16 @@ def test_a_log_that_may_not_be_read_is_denied() -> None:
     assert isinstance(raised.value.missing, Missing)
     assert raised.value.missing.why is Why.DENIED
     assert isinstance(kernel_random(Held(POOL)), KernelRandom)
+
+
+def test_the_release_in_a_tomcat_log_speaks_where_nothing_else_does() -> None:
+    kernel = kernel_random(Held({}), ServerLog(os_release="3.10.0-957.el7.x86_64"))
+
+    assert kernel.model is BlockingModel.BLOCKING_POOL
+    assert "server's log" in kernel.reason
+
+
+def test_the_hosts_own_files_are_believed_before_a_log() -> None:
+    kernel = kernel_random(Held(NO_POOL), ServerLog(os_release="3.10.0-957.el7.x86_64"))
+
+    assert kernel.model is BlockingModel.UNTIL_INIT

@@ -129,7 +129,7 @@ def test_a_tomcat_and_its_directories() -> None:
 def test_one_directory_stands_for_both_and_may_be_relative() -> None:
     home = running("java", "-Dcatalina.home=tomcat", BOOTSTRAP).case.get(TomcatHome)
     assert isinstance(home, Got)
-    assert home.value == TomcatHome("/work/tomcat", "/work/tomcat")
+    assert home.value == TomcatHome("/app/tomcat", "/app/tomcat")
     assert isinstance(running("java", "Main").case.get(TomcatHome), Missing)
     assert isinstance(Machine().case.get(Product), Missing)
 

@@ -81,9 +81,9 @@ def test_values_are_kept_to_the_letter() -> None:
 
 def test_an_appended_file() -> None:
     machine = running("java", "-Djava.security.properties=more", "Main")
-    machine.root("/work/more", b"\nsecurerandom.source=file:/dev/./urandom\n")
+    machine.root("/app/more", b"\nsecurerandom.source=file:/dev/./urandom\n")
     found = source(machine)
-    assert (found.value, found.place) == ("file:/dev/./urandom", "/work/more:2")
+    assert (found.value, found.place) == ("file:/dev/./urandom", "/app/more:2")
     assert found.overridden == ((f"{MASTER}:2", "file:/dev/random"),)
 
 
@@ -202,9 +202,9 @@ def test_what_is_not_there_and_what_cannot_be_seen() -> None:
     assert gone == SeedFile("/x", there=False, readable=False)
     assert isinstance(seed_file("file:/x", Why.DENIED, "/x"), Missing)
     assert isinstance(seed_file("/dev/urandom", b"", "/dev/urandom"), Missing)
-    relative = seed_file("file:dev/urandom", Why.ABSENT, "/work/dev/urandom")
+    relative = seed_file("file:dev/urandom", Why.ABSENT, "/app/dev/urandom")
     assert isinstance(relative, SeedFile)
-    assert relative.path == "/work/dev/urandom"
+    assert relative.path == "/app/dev/urandom"
     empty = seed_file("file:/x", b"100644 0 0 5 0 0 0", "/x")
     assert isinstance(empty, SeedFile)
     assert empty.empty

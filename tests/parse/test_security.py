@@ -53,7 +53,7 @@ def merged(
         read,
         jdk=jdk,
         extra=extra,
-        directory="/work",
+        directory="/app",
         variables={"java.home": "/opt/jdk", "x": "etc"},
     )
 

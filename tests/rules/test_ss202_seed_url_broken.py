@@ -90,10 +90,10 @@ def test_what_depends_on_the_other_end_is_a_note_while_nobody_looked(value: str)
 
 
 def test_a_relative_path_that_is_there_is_fine() -> None:
-    there = SeedFile("/work/dev/urandom", there=True, readable=True, kind="a character device")
+    there = SeedFile("/app/dev/urandom", there=True, readable=True, kind="a character device")
     assert findings("file:dev/urandom", there) == []
     (gone,) = findings(
-        "file:dev/urandom", SeedFile("/work/dev/urandom", there=False, readable=False)
+        "file:dev/urandom", SeedFile("/app/dev/urandom", there=False, readable=False)
     )
     assert gone.severity is Severity.WARNING
 

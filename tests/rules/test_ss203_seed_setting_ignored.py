@@ -158,7 +158,7 @@ def test_the_files_of_the_security_properties() -> None:
     )
     line = "java -Djava.security.properties=more -jar app.jar"
     assert findings(line, properties=fine) == []
-    gone = replace(fine, problems=("there is no /work/more; the JDK ignores it without a word",))
+    gone = replace(fine, problems=("there is no /app/more; the JDK ignores it without a word",))
     found = only(findings(line, properties=gone))
     assert (found.evidence[0].origin, found.confidence) == ("cmdline[1]", Confidence.POSSIBLE)
     (broken,) = findings(line, properties=replace(fine, fatal="no provider is left"))

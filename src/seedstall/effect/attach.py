@@ -35,6 +35,7 @@ from seedstall.source.host import HostSource
 COMMANDS = ("threaddump", "properties")
 _CLIENT_AT_WORK_S = 1.0
 _TURNS_TO_LOOK = 50
+_LOOKS_BEFORE_CALLING_AGAIN = 3
 
 
 class Attacher:
@@ -99,12 +100,11 @@ class Attacher:
             try:
                 connection = call.connection(deadline)
             except BaseException:
-                if call.signalled:
-                    self._actions.append(Action(what="sigquit", pid=self.pid))
+                if call.signals:
+                    self._actions.append(Action(what=call.told, pid=self.pid))
                 raise
-            return self._talk(
-                listener, connection, command, "sigquit+attach" if call.signalled else "attach"
-            )
+            how = f"{call.told}+attach" if call.signals else "attach"
+            return self._talk(listener, connection, command, how)
 
     def _talk(self, listener: Listener, connection: Socket, command: str, how: str) -> bytes:
         started = time.monotonic()
@@ -176,17 +176,31 @@ def _ended(host: HostSource) -> bool:
     return isinstance(reading, Missing) or procfs.stat(reading.value).state in "ZX"
 
 
+def _listens(host: HostSource) -> bool:
+    """Whether the Attach Listener's thread is there: by its name, which the kernel knows from 9 on."""
+    listed = host.read(Ref(Space.PROCESS, "task", Ask.LIST))
+    tids = procfs.names(listed.value) if isinstance(listed, Got) else ()
+    names = (host.read(Ref(Space.PROCESS, f"task/{tid}/comm")) for tid in tids)
+    return any(isinstance(name, Got) and name.value == b"Attach Listener\n" for name in names)
+
+
 class _Call:
     """Makes the JVM start its Attach Listener: file, signal, wait."""
 
     def __init__(
         self, host: HostSource, process: JvmProcess, trigger: Trigger, listener: Listener
     ) -> None:
-        self.signalled = False
+        self.signals = 0
+        self._without_socket = 0
         self._host = host
         self._process = process
         self._trigger = trigger
         self._listener = listener
+
+    @property
+    def told(self) -> str:
+        """The signals sent, as an action tells them."""
+        return "+".join(["sigquit"] * self.signals)
 
     def connection(self, deadline: Deadline) -> Socket:
         """A connection to the listener that was called for. The file is gone afterwards, whatever happens.
@@ -213,22 +227,39 @@ class _Call:
         early = self._listener.connect()
         if early is not None:
             return early
-        send_sigquit(self._host, self._process)
-        self.signalled = True
+        self._signal()
         connection = self._wait(deadline)
         if connection is None:
             raise Unavailable(Missing(Why.TIMED_OUT, (), self._unanswered()))
         return connection
+
+    def _signal(self) -> None:
+        send_sigquit(self._host, self._process)
+        self.signals += 1
 
     def _wait(self, deadline: Deadline) -> Socket | None:
         for turn in itertools.count(1):
             connection = self._listener.connect()
             if connection is not None or deadline.over:
                 return connection
-            if turn % _TURNS_TO_LOOK == 0 and _ended(self._host):
-                raise Unavailable(Missing(Why.VANISHED, (), "it ended while we waited"))
+            if turn % _TURNS_TO_LOOK == 0:
+                self._look_again()
             time.sleep(POLL_S)
         return None
+
+    def _look_again(self) -> None:
+        """Give up on a JVM that has ended; call a second time for a socket that was lost.
+
+        A JVM that starts takes away a socket left by an earlier one of its pid (AttachListener::vm_start), and may take
+        away the one just made (seen on 17 and 25, one in a hundred). Its listener waits all the same; at another
+        SIGQUIT it finds its socket gone and makes it again (JDK-8225690, 11.0.4).
+        """
+        if _ended(self._host):
+            raise Unavailable(Missing(Why.VANISHED, (), "it ended while we waited"))
+        if self.signals == 1:
+            self._without_socket = self._without_socket + 1 if _listens(self._host) else 0
+            if self._without_socket >= _LOOKS_BEFORE_CALLING_AGAIN:
+                self._signal()
 
     def _unanswered(self) -> str:
         """What became of the signal: a person must know where a dump may turn up later."""

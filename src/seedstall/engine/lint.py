@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seedstall.engine.case import Case
-from seedstall.engine.conclude import explained, fired, rank
+from seedstall.engine.conclude import fired, rank
 from seedstall.engine.run import run
 from seedstall.facts import kernel as kernel_facts
 from seedstall.facts import settings as settings_facts
@@ -29,7 +29,6 @@ def lint_case(source: Source, target: str) -> Report:
         target=target,
         verdict=_conclude(rules, settings),
         outcomes=rules,
-        explained=explained(rules),
         facts={
             "jvm": {"jdk": str(settings.jdk) if settings.jdk is not None else None},
             "kernel": _kernel(case.value(KernelRandom)),

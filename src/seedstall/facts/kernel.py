@@ -6,6 +6,8 @@ by the facts and in the cases that need it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seedstall.facts import devices, feeders, host
 from seedstall.facts.host import container, first_line, kernel_ref
 from seedstall.knowledge import kernel as knowledge
@@ -19,6 +21,7 @@ from seedstall.model.kernel import (
     PoolLevel,
     PoolState,
 )
+from seedstall.model.log import ServerLog
 from seedstall.model.tasks import Tasks
 from seedstall.parse import kernelfiles
 from seedstall.source import probe
@@ -40,13 +43,19 @@ def _count(source: Source, name: str) -> int | None:
         return None
 
 
-def kernel_random(source: Source) -> KernelRandom:
+def kernel_random(source: Source, log: ServerLog | None = None) -> KernelRandom:
     """What this kernel's ``/dev/random`` does, by its files, its probe, or its release text alone.
+
+    A Tomcat log tells its host's release ("OS Version"): it speaks where nothing else does.
 
     Raises:
         Unavailable: nothing of the kernel could be had.
     """
     seen = _evidence(source)
+    told = log.os_release if log is not None and not (seen.release or seen.files) else ""
+    if told:
+        kernel = decide(seen._replace(release=told))
+        return replace(kernel, reason=f"{kernel.reason} (OS Version in the server's log)")
     kernel = decide(seen)
     if kernel.model is BlockingModel.UNKNOWN or _state_open(kernel):
         seen = _with_log(source, seen)

@@ -116,9 +116,15 @@ def _what(line: SeedingLine, start: StartLine | None) -> str:
     return f"{what} of a start of {account.duration(start.took_ms)} ({share:.0%})"
 
 
+def threaded_seeder_told(seeds: SeedEvidence) -> Observation | None:
+    """The piece of text that names the threaded seeder: Tomcat's warning of its threads, or the JDK's own trace."""
+    items = seeds.observations.items if seeds.observations is not None else ()
+    return next((o for o in items if o.kind == "threaded-seeder"), None)
+
+
 def _is_threaded(seeds: SeedEvidence, around: Surroundings) -> bool:
-    """Whether SS102 speaks of this line: a dump shows the threaded seeder, or the seed URL has no scheme."""
-    if any(w.role is SeedRole.THREADED for w in seeds.waits):
+    """Whether SS102 speaks of this line: a dump or the text shows the threaded seeder, or the URL has no scheme."""
+    if any(w.role is SeedRole.THREADED for w in seeds.waits) or threaded_seeder_told(seeds):
         return True
     return around.source is not None and ":" not in around.source.value
 

@@ -8,11 +8,13 @@ from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
+from seedstall.model.log import Observation
 from seedstall.model.rule import rule
 from seedstall.model.seeding import SeedRole, SeedSource
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
+from seedstall.rules import seed_log
 from seedstall.rules import seed_remedies as remedies
 from seedstall.rules.seed_account import Surroundings
 
@@ -42,11 +44,12 @@ def threaded_seed(
     Correct the URL (``file:/dev/urandom``), or give the program its device node. Do not add entropy.
     """
     threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
+    around = Surroundings(None, source, jdk, product, process.pid if process else None)
+    told = seed_log.threaded_seeder_told(seeds)
     if threaded:
-        around = Surroundings(None, source, jdk, product, process.pid if process else None)
         yield _seen(threaded, len(seeds.queued), around)
-    elif source is not None and ":" not in source.value:
-        yield from _by_log(seeds, source, jdk, product)
+    elif told is not None or (source is not None and ":" not in source.value):
+        yield from _by_log(seeds, told, around)
 
 
 def _why(source: SeedSource | None) -> str:
@@ -93,29 +96,32 @@ def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
 
 
 def _by_log(
-    seeds: SeedEvidence, source: SeedSource, jdk: JdkVersion | None, product: Product | None
+    seeds: SeedEvidence, told: Observation | None, around: Surroundings
 ) -> Iterator[Finding]:
+    """A slow seeding line of a JVM of which the text or the setting says that its seeder is the threaded one."""
     lines = [s for s in seeds.log.seeding if s.took_ms > HARMLESS_MS] if seeds.log else []
-    if not lines:
+    line = max(lines, key=lambda entry: entry.took_ms, default=None)
+    if line is None and told is None:
         return
-    line = max(lines, key=lambda entry: entry.took_ms)
-    start = seeds.log.starts[-1].took_ms if seeds.log and seeds.log.starts else None
+    took = f"seeding took {account.duration(line.took_ms)} by" if line else "seeding is done by"
+    evidence = [
+        Evidence(origin=f"{e.origin}:{e.line}", excerpt=e.excerpt) for e in (line, told) if e
+    ]
+    if around.source is not None and not around.source.assumed:
+        evidence.extend(account.source_evidence(around))
     yield Finding(
         message="a slow seeding with a seed URL that cannot be opened",
-        sentence=(
-            f"seeding took {account.duration(line.took_ms)} by the JDK's threaded seeder: {_why(source)}"
-        ),
+        sentence=f"{took} the JDK's threaded seeder (no entropy involved): {_why(around.source)}",
         cause=Cause.THREADED_SEED,
         status=Status.SLOW,
         severity=Severity.WARNING,
-        confidence=Confidence.LIKELY,
-        evidence=(
-            Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt),
-            Evidence(origin=source.place, excerpt=f"seed source {source.value!r}"),
+        confidence=Confidence.CONFIRMED if line and told else Confidence.LIKELY,
+        evidence=tuple(evidence),
+        fixes=remedies.egd_fixes(
+            None, around.jdk, around.product or remedies.product_of(seeds.log)
         ),
-        fixes=remedies.egd_fixes(None, jdk, product or remedies.product_of(seeds.log)),
         notes=("adding entropy does not help: this seeder reads no device",),
         explains=(Cause.THREADED_SEED, Cause.HARMFUL_FIX, Cause.INEFFECTIVE_FIX),
-        cost_ms=line.took_ms,
-        startup_ms=start,
+        cost_ms=line.took_ms if line else None,
+        startup_ms=seeds.log.starts[-1].took_ms if seeds.log and seeds.log.starts else None,
     )

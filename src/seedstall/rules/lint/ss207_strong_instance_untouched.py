@@ -43,8 +43,9 @@ def strong_instance_untouched(settings: Settings) -> Iterator[Finding]:
         source = next((v for v in values if _beside(v, strong)), None)
         if source is not None:
             yield _in_file(strong, source)
+    places = {id(file): _fips_places(file) for file in settings.files}
     for file, option in line.options(settings):
-        if option.meant == line.EGD and _fips_beside(file, option):
+        if option.meant == line.EGD and _place(option) in places[id(file)]:
             yield _by_option(file, option)
 
 
@@ -87,15 +88,24 @@ def _in_file(strong: StrongList, source: SeedValue) -> Finding:
     )
 
 
-def _fips_beside(file: ConfigFile, option: SeedOption) -> bool:
-    """Whether options of Bouncy Castle FIPS stand in the same value or command."""
+def _fips_places(file: ConfigFile) -> set[tuple[str, int]]:
+    """The variables and commands in which options of Bouncy Castle FIPS stand."""
+    variables = {("variable", i) for i, v in enumerate(file.variables) if _is_fips(v.value.text)}
+    return variables | {
+        ("command", i)
+        for i, c in enumerate(file.commands)
+        if any(_is_fips(word.text) for word in c.words)
+    }
+
+
+def _is_fips(text: str) -> bool:
+    return any(sign in text for sign in _FIPS_SIGNS)
+
+
+def _place(option: SeedOption) -> tuple[str, int]:
     if option.variable is not None:
-        texts = [file.variables[option.variable].value.text]
-    elif option.command is not None:
-        texts = [w.text for w in file.commands[option.command].words]
-    else:
-        return False
-    return any(sign in text for text in texts for sign in _FIPS_SIGNS)
+        return "variable", option.variable
+    return "command", -1 if option.command is None else option.command
 
 
 def _by_option(file: ConfigFile, option: SeedOption) -> Finding:
