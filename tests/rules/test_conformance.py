@@ -13,7 +13,7 @@ from seedstall import facts
 from seedstall.engine.diagnosis import case_of
 from seedstall.engine.run import run
 from seedstall.model.finding import Inconclusive
-from seedstall.model.rule import Rule
+from seedstall.model.rule import Rule, needs_of
 from seedstall.rules import ALL
 from seedstall.source.base import Held
 
@@ -46,6 +46,8 @@ def test_every_need_has_a_provider() -> None:
     provided = {typing.get_type_hints(provider)["return"] for provider in facts.providers()}
 
     assert {need.kind for rule in ALL for need in rule.needs} <= provided
+    for provider in facts.providers():
+        assert {need.kind for need in needs_of(provider, skip=1)} <= provided
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda r: r.code)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from seedstall.engine.case import Case
 from seedstall.engine.conclude import fired, rank
 from seedstall.engine.run import run
-from seedstall.facts import kernel as kernel_facts
 from seedstall.facts import settings as settings_facts
-from seedstall.model.evidence import Got, Missing, Ref, Space, Why
+from seedstall.model.evidence import Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.finding import Crashed, Finding, Inconclusive, Outcome, Severity
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.report import Report, Verdict
@@ -19,19 +18,42 @@ from seedstall.rules import lint
 from seedstall.source.base import Source
 
 
+RELEASE = Ref(Space.KERNEL, "proc/sys/kernel/osrelease")
+
+
+class _KernelOnly:
+    """What was said of the kernel, without the files: a log or a script among them says nothing of where it will run."""
+
+    def __init__(self, inner: Source) -> None:
+        self._inner = inner
+
+    def read(self, ref: Ref) -> Reading[bytes]:
+        """Answer for the kernel alone."""
+        if ref.space is Space.KERNEL:
+            return self._inner.read(ref)
+        return Missing(Why.NOT_COLLECTED, (ref,))
+
+
 def lint_case(source: Source, target: str) -> Report:
     """Run the lint rules over the files that *source* holds. The host is never asked: a file may run anywhere."""
-    case = Case(source, (*settings_facts.PROVIDERS, *_kernel_providers()))
+    kernel = _kernel_of(source)
+
+    def known_kernel(_source: Source) -> KernelRandom:
+        if kernel is None:
+            raise Unavailable(Missing(Why.NOT_COLLECTED, (RELEASE,), "say --kernel RELEASE"))
+        return kernel
+
+    case = Case(source, (*settings_facts.PROVIDERS, known_kernel))
     reading = case.get(Settings)
-    rules = (*run(lint.ALL, case), *_not_understood(reading.value if isinstance(reading, Got) else None))
     settings = reading.value if isinstance(reading, Got) else Settings(())
+    outcomes = (*run(lint.ALL, case), *_not_understood(settings))
     return Report(
         target=target,
-        verdict=_conclude(rules, settings),
-        outcomes=rules,
+        verdict=_conclude(outcomes, settings),
+        outcomes=outcomes,
         facts={
             "jvm": {"jdk": str(settings.jdk) if settings.jdk is not None else None},
-            "kernel": _kernel(case.value(KernelRandom)),
+            "kernel": _kernel(kernel),
             "threads": {},
             "logs": {},
             "files": [_file(f) for f in settings.files],
@@ -39,14 +61,17 @@ def lint_case(source: Source, target: str) -> Report:
     )
 
 
-def _kernel_providers() -> tuple[object, ...]:
-    return (kernel_facts.kernel_random,)
+def _kernel_of(source: Source) -> KernelRandom | None:
+    """The kernel that the user named; ``None`` where none was."""
+    if isinstance(source.read(RELEASE), Missing):
+        return None
+    from seedstall import facts  # noqa: PLC0415 - all providers cost 100 ms, and few ask
+
+    return Case(_KernelOnly(source), facts.providers()).value(KernelRandom)
 
 
-def _not_understood(settings: Settings | None) -> list[Inconclusive]:
+def _not_understood(settings: Settings) -> list[Inconclusive]:
     """Files that could not be read or understood: no rule can say that nothing is wrong in them."""
-    if settings is None:
-        return []
     problems = [(f.name, Why.MALFORMED, f.problem) for f in settings.files if f.problem]
     problems += [(name, Why.DENIED if why.startswith("denied") else Why.ABSENT, why) for name, why in settings.unread]
     return [
