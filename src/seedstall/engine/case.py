@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from seedstall.model.evidence import Got, Missing, Reading, Ref, Unavailable, Why
+from seedstall.model.record import dataclass
 from seedstall.model.rule import Need, needs_of
 from seedstall.source.base import Recorder, Source
 

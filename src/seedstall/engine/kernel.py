@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from seedstall.engine.case import Case
 from seedstall.engine.conclude import fired, rank
@@ -34,6 +33,7 @@ from seedstall.model.kernel import (
     PoolState,
     RandomDevices,
 )
+from seedstall.model.record import dataclass
 from seedstall.model.report import Report, Verdict
 from seedstall.model.rule import Rule
 from seedstall.model.verdict import Cause, Status

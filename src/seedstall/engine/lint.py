@@ -17,12 +17,11 @@ from seedstall.model.verdict import Cause, Status
 from seedstall.rules import lint
 from seedstall.source.base import Source
 
-
 RELEASE = Ref(Space.KERNEL, "proc/sys/kernel/osrelease")
 
 
 class _KernelOnly:
-    """What was said of the kernel, without the files: a log or a script among them says nothing of where it will run."""
+    """What was said of the kernel, without the files: a log among them says nothing of where they will run."""
 
     def __init__(self, inner: Source) -> None:
         self._inner = inner
@@ -73,9 +72,14 @@ def _kernel_of(source: Source) -> KernelRandom | None:
 def _not_understood(settings: Settings) -> list[Inconclusive]:
     """Files that could not be read or understood: no rule can say that nothing is wrong in them."""
     problems = [(f.name, Why.MALFORMED, f.problem) for f in settings.files if f.problem]
-    problems += [(name, Why.DENIED if why.startswith("denied") else Why.ABSENT, why) for name, why in settings.unread]
+    problems += [
+        (name, Why.DENIED if why.startswith("denied") else Why.ABSENT, why)
+        for name, why in settings.unread
+    ]
     return [
-        Inconclusive("SS203", "seed-setting-ignored", (Missing(why, (Ref(Space.INPUT, name),), detail),))
+        Inconclusive(
+            "SS203", "seed-setting-ignored", (Missing(why, (Ref(Space.INPUT, name),), detail),)
+        )
         for name, why, detail in problems
     ]
 
@@ -130,7 +134,10 @@ def _unknown(settings: Settings, blind: Sequence[Outcome]) -> str:
 
 
 def _clear(settings: Settings, notes: list[Finding]) -> str:
-    count = sum(len(f.options) + len([e for e in f.entries if "securerandom" in e.name.text]) for f in settings.files)
+    count = sum(
+        len(f.options) + len([e for e in f.entries if "securerandom" in e.name.text])
+        for f in settings.files
+    )
     files = f"{len(settings.files)} file{'s' if len(settings.files) > 1 else ''}"
     if not count and not notes:
         return f"no setting of SecureRandom's seeding in {files}, right or wrong"

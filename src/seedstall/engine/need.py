@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from seedstall.engine.case import Case
@@ -11,6 +10,7 @@ from seedstall.knowledge.seeding import behaviour
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Launch, OptionOrigin
 from seedstall.model.kernel import KernelRandom, RandomDevices
+from seedstall.model.record import dataclass
 from seedstall.model.seeding import Device, Instance, Operation, SeedRole, SeedSetting, SeedSource
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules.seed_remedies import egd_cannot_help, unfixable_by_property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
+from seedstall.model.record import dataclass
 from seedstall.model.threads import ThreadDump, ThreadDumps
 from seedstall.parse.text import Text, plain
 from seedstall.source.base import Source

@@ -1,7 +1,7 @@
 """What an image's name or a path tells: which JDK is in it, and whose start script.
 
-Names as their publishers give them on Docker Hub, quay.io, gcr.io and Red Hat's registry (2015 to 2026). A name that says
-nothing gives nothing: ``tomcat:9`` has had several JDKs.
+Names as their publishers give them on Docker Hub, quay.io, gcr.io and Red Hat's registry (2015 to 2026). A name that
+says nothing gives nothing: ``tomcat:9`` has had several JDKs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,35 @@ from seedstall.model.jdk import LAST_ONE_DOT
 from seedstall.model.settings import JdkSpan
 
 _JAVA_NAMES = frozenset(
-    "openjdk java jdk jre eclipse-temurin temurin amazoncorretto corretto ibm-semeru-runtimes semeru sapmachine"
-    " zulu-openjdk zulu-openjdk-alpine zulu-openjdk-debian zulu-openjdk-centos adoptopenjdk ibmjava graalvm-ce"
-    " liberica-openjdk-alpine liberica-openjdk-debian liberica-runtime-container microsoft-openjdk"
-    " dragonwell graalvm-community jdk-community alpine-java alpine-oraclejdk8".split()
+    [
+        "openjdk",
+        "java",
+        "jdk",
+        "jre",
+        "eclipse-temurin",
+        "temurin",
+        "amazoncorretto",
+        "corretto",
+        "ibm-semeru-runtimes",
+        "semeru",
+        "sapmachine",
+        "zulu-openjdk",
+        "zulu-openjdk-alpine",
+        "zulu-openjdk-debian",
+        "zulu-openjdk-centos",
+        "adoptopenjdk",
+        "ibmjava",
+        "graalvm-ce",
+        "liberica-openjdk-alpine",
+        "liberica-openjdk-debian",
+        "liberica-runtime-container",
+        "microsoft-openjdk",
+        "dragonwell",
+        "graalvm-community",
+        "jdk-community",
+        "alpine-java",
+        "alpine-oraclejdk8",
+    ]
 )
 """Images whose tag is the JDK's version."""
 _FEATURE = r"(1\.[5-8]|[5-9]|1[0-9]|2[0-9])"
@@ -79,7 +104,9 @@ def jdk_of_path(path: str) -> JdkSpan | None:
 
 
 def jdk_of_package(word: str) -> JdkSpan | None:
-    """The JDK that a distribution's package holds: ``openjdk-8-jdk``, ``java-1.8.0-openjdk-headless``, ``openjdk17``."""
+    """The JDK that a distribution's package holds: ``openjdk-8-jdk``, ``java-1.8.0-openjdk-headless``,
+    ``openjdk17``.
+    """
     return _span(_PACKAGE.match(word[:MAX_NAME].lower()), word[:MAX_NAME])
 
 

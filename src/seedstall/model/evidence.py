@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
+
+from seedstall.model.record import dataclass
 
 T_co = TypeVar("T_co", covariant=True)
 

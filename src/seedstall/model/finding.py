@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
 from seedstall.model.evidence import Missing, Ref
+from seedstall.model.record import dataclass
 from seedstall.model.verdict import Cause, Progress, Status
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from seedstall.model.record import dataclass
 
 LAST_ONE_DOT = 8
 """The last release that called itself 1.N (``1.8.0_151``); JEP 223 changed it with 9."""

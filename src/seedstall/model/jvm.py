@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from seedstall.model.record import dataclass
 
 
 class Environment(Mapping[str, str]):

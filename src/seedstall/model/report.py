@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from seedstall.model.finding import Confidence, Finding, Outcome
+from seedstall.model.record import dataclass
 from seedstall.model.verdict import Cause, Progress, Status
 
 

@@ -6,12 +6,12 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, ParamSpec
 
 from seedstall.model.evidence import Missing
 from seedstall.model.finding import Finding
+from seedstall.model.record import dataclass
 
 P = ParamSpec("P")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from seedstall.model.jvm import Environment, Launch
+from seedstall.model.record import dataclass
 from seedstall.model.seeding import SeedSource
 
 

@@ -1,4 +1,4 @@
-"""Configuration files as far as seeding goes: options, variables, commands and security properties, with their places."""
+"""Configuration files as far as seeding goes: options, variables, commands, security properties, and their places."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Format(StrEnum):
 class Placed:
     """Decoded text whose characters know where they stand in the file.
 
-    Character *i* was written at ``starts[i]:ends[i]`` (an escape is longer than one, an expansion too). ``outer`` is the
-    place of the whole with its quotes: what takes its room in a list.
+    Character *i* was written at ``starts[i]:ends[i]`` (an escape is longer than one, an expansion too). ``outer`` is
+    the place of the whole with its quotes: what takes its room in a list.
     """
 
     text: str
@@ -91,7 +91,8 @@ class Scope:
     """What runs together: a build stage, a service, a container of a pod, a unit, a script, one options line.
 
     ``privileged`` is whether it may feed the host's pool (CAP_SYS_ADMIN), ``None`` where the file does not say.
-    ``injected`` names what a cluster adds to it (annotations of injecting agents). ``windows`` marks a file for Windows.
+    ``injected`` names what a cluster adds to it (annotations of injecting agents). ``windows`` marks a file for
+    Windows.
     """
 
     name: str = ""
@@ -147,14 +148,14 @@ class Variable:
 class Command:
     """A command line. ``program_from`` is the index of the first word that the JVM hands to the program.
 
-    ``launcher`` is ``java`` or the JDK tool's name, ``""`` where none is started; ``main_from`` the index of ``-jar``, of
-    ``-m`` or of the main class: an option must stand before it. ``lists`` are the places where one written list of words ends
-    and another goes on (ENTRYPOINT and CMD).
+    ``launcher`` is ``java`` or the JDK tool's name, ``""`` where none is started; ``main_from`` the index of
+    ``-jar``, of ``-m`` or of the main class: an option must stand before it. ``lists`` are the places where one
+    written list of words ends and another goes on (ENTRYPOINT and CMD).
     """
 
     words: tuple[Placed, ...]
     scope: int
-    shell: bool
+    by_shell: bool
     """A shell reads it: variables are expanded."""
     start: bool
     """It is what the scope runs, not a step of its making."""
@@ -162,6 +163,8 @@ class Command:
     launcher_at: int = 0
     program_from: int | None = None
     main_from: int | None = None
+    main_at: int | None = None
+    """The index of the jar, the module or the main class itself: what stands after it is the program's."""
     lists: tuple[int, ...] = ()
     refs: tuple[str, ...] = ()
     broken_list: bool = False
@@ -212,9 +215,9 @@ class Reach(StrEnum):
 class SeedOption:
     """A word that sets a property of seeding, or was meant to.
 
-    ``meant`` is the property's right name; ``name`` and ``value`` are as written (``None``: none was written, or it is not
-    known). ``word`` is the whole, ``carrier`` the variable, key or command that holds it. ``option`` is the word's stretch
-    that a right option would take the place of.
+    ``meant`` is the property's right name; ``name`` and ``value`` are as written (``None``: none was written, or it
+    is not known). ``word`` is the whole, ``carrier`` the variable, key or command that holds it. ``option`` is the
+    word's stretch that a right option would take the place of.
     """
 
     word: Placed
@@ -233,6 +236,8 @@ class SeedOption:
     """Its index among the command's words."""
     tail: tuple[Placed, ...] = ()
     """Further words that belong to it and were split off by blanks."""
+    apart: bool = False
+    """Name and value stand apart in another notation (``systemProperty 'name', 'value'``)."""
 
 
 @dataclass(frozen=True, slots=True)

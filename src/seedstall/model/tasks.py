@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from seedstall.model.record import dataclass
 
 
 class FileKind(StrEnum):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from seedstall.model.log import Observations, ServerLog
+from seedstall.model.record import dataclass
 from seedstall.model.seeding import SeedRole, SeedStack
 from seedstall.model.tasks import KernelTask, Syscall
 from seedstall.model.threads import JavaThread, ThreadDump

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
+from seedstall.model.record import dataclass
 from seedstall.model.redact import visible
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
 from seedstall.model.tasks import FileKind, KernelTask

@@ -1,7 +1,7 @@
 """The rules of ``seedstall lint``, in the order of their codes.
 
-They say of files what the rules of `seedstall.rules` say of live programs: SS201 to SS204 are the same problems under the same
-names, found in a file; SS205 and up are found in files alone.
+They say of files what the rules of `seedstall.rules` say of live programs: SS201 to SS204 are the same problems under
+the same names, found in a file; SS205 and up are found in files alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lint rules share: the place of a finding, the corrected line, the JDK a setting is read by, the value to take."""
+"""What lint rules share: a finding's place, the corrected line, the JDK that reads a setting, the value to take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from seedstall.knowledge.egd import UNSPECIAL_URANDOM, EgdProblem, egd_problem, 
 from seedstall.knowledge.seedsource import DRBG_SINCE, JEP_123, URL_URANDOM
 from seedstall.model.finding import Confidence, Disposition, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
-from seedstall.model.settings import UNKNOWN, ConfigFile, JdkSpan, Scope, SeedOption, Settings
+from seedstall.model.settings import (
+    UNKNOWN,
+    ConfigFile,
+    Damage,
+    JdkSpan,
+    Placed,
+    Scope,
+    SeedOption,
+    Settings,
+)
 from seedstall.model.verdict import Cause, Status
 
 EGD = "java.security.egd"
@@ -85,7 +94,7 @@ def corrected(
     first = line_of(file, wanted[0][0])
     last = line_of(file, max(e[1] for e in wanted))
     start, end = _line_span(file, first, last)
-    text = _edited(file.text, start, end, wanted) if end - start <= MAX_LINE else None
+    text = rewritten(file.text, start, end, wanted) if end - start <= MAX_LINE else None
     if text is None or text == file.text[start:end]:
         return ()
     where = "image" if file.format.value == "Dockerfile" else "host"
@@ -105,7 +114,8 @@ def corrected(
     )
 
 
-def _edited(text: str, start: int, end: int, edits: Sequence[Edit]) -> str | None:
+def rewritten(text: str, start: int, end: int, edits: Sequence[Edit]) -> str | None:
+    """The stretch from *start* to *end* with *edits* made in it; ``None`` where one lies outside, or two overlap."""
     parts: list[str] = []
     at = start
     for first, last, new in edits:
@@ -188,8 +198,8 @@ def old_only(span: JdkSpan | None) -> bool:
 
 
 def on_which(span: JdkSpan | None, otherwise: str = "on every JDK") -> str:
-    """``on JDK 7 (openjdk:7)``; *otherwise* where it is not known."""
-    return f"on {span} ({span.told_by})" if span is not None else otherwise
+    """``on JDK 7: openjdk:7``; *otherwise* where it is not known."""
+    return f"on {span}: {span.told_by}" if span is not None else otherwise
 
 
 # Which value
@@ -225,7 +235,8 @@ def kept(value: str | None, span: JdkSpan | None, *, windows: bool = False) -> s
 
 def right_option(option: SeedOption, value: str) -> str:
     """The option as it should be written."""
-    prefix = "-J-D" if option.prefix.startswith("-J") else "-D"
+    tool = option.prefix.startswith("-J") and option.damage is not Damage.DASH_J
+    prefix = "-J-D" if tool else "-D"
     return f"{prefix}{option.meant}={value}"
 
 
@@ -238,10 +249,38 @@ def unknown_note(span: JdkSpan | None) -> tuple[str, ...]:
     )
 
 
-def word_edit(option: SeedOption, new: str) -> Edit:
-    """Put *new* in the place of the option with all that belongs to it."""
-    end = option.tail[-1].place()[1] if option.tail else option.word.place()[1]
-    return option.word.place()[0], end, new
+def swap(written: Placed, new: str) -> list[Edit]:
+    """Make *written* read *new*, touching only the stretch that differs; nothing where quotes stand inside that
+    stretch.
+
+    What stands around it (quotes, escapes, a carriage return at the line's end) stays as it is.
+    """
+    old = written.text.rstrip("\r")
+    start, most = 0, min(len(old), len(new))
+    while start < most and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < most - start and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    end = len(old) - tail
+    # At least one character is taken anew, so that what is inserted stands inside the quotes that it stood in.
+    if start == end and start > 0:
+        start -= 1
+    if any(written.ends[i] != written.starts[i + 1] for i in range(start, end - 1)):
+        return []
+    return [(*written.place(start, end), new[start : len(new) - tail])]
+
+
+def option_edits(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
+    """Put the right option *new* in the place of the old one with all that belongs to it."""
+    if option.apart and option.value is not None:
+        name, _, value = new.removeprefix("-J").removeprefix("-D").partition("=")
+        return [*swap(option.name, name), *swap(option.value, value)]
+    if not option.tail:
+        return swap(option.word, new)
+    start, end = option.word.place()[0], option.tail[-1].place()[1]
+    inside = file.text[start:end]
+    return [] if '"' in inside or "'" in inside or "\n" in inside else [(start, end, new)]
 
 
 def options(settings: Settings) -> Iterator[tuple[ConfigFile, SeedOption]]:

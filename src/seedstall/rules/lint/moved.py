@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from seedstall.model.settings import Command, ConfigFile, SeedOption
-from seedstall.rules.lint.line import Edit
+from seedstall.rules.lint.line import Edit, rewritten, swap
 
 _MORE = re.compile(r"(?:[ \t]+-[^\s\"']{1,400}){0,60}")
 DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"
@@ -16,19 +16,23 @@ TYPOGRAPHIC = DOUBLE + SINGLE
 def before_main(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
     """The option before ``-jar``, ``-m`` or the main class. The words between move on by one place.
 
-    What stands between the words (blanks, commas, line ends and dashes of a YAML list) stays where it is, so that it fits every
-    way of writing a list.
+    What stands between the words (blanks, commas, line ends and dashes of a YAML list) stays where it is, so that it
+    fits every way of writing a list.
     """
     if option.command is None or option.tail:
         return []
     command = file.commands[option.command]
-    if command.main_from is None:
+    start, end = command.words[option.at].outer
+    own = rewritten(file.text, start, end, swap(option.word, new)) or file.text[start:end]
+    return word_before_main(file, command, option.at, own)
+
+
+def word_before_main(file: ConfigFile, command: Command, last: int, own: str) -> list[Edit]:
+    """Word *last* of the command, written as *own*, before ``-jar``, ``-m`` or the main class."""
+    first = command.main_from
+    if first is None:
         return []
-    first, last = command.main_from, option.at
     raw = [file.text[w.outer[0] : w.outer[1]] for w in command.words[first : last + 1]]
-    start, end = option.word.place()
-    outer = command.words[last].outer
-    own = file.text[outer[0] : start] + new + file.text[end : outer[1]]
     if any(first < b <= last for b in command.lists) and raw[0][:1] == '"' == own[:1]:
         return _across_lists(command, first, last, own)
     texts = [own, *raw[:-1]]
@@ -56,14 +60,16 @@ def into_quotes(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
     if option.variable is None:
         return []
     text = file.text
-    start, end = option.word.place()
-    edits = [] if text[start:end] == new else [(start, end, new)]
+    end = option.word.outer[1]
+    edits = swap(option.word, new)
     value = file.variables[option.variable].value
     first, last = value.place()
     if any(q in text[first:end] for q in TYPOGRAPHIC):
         return [(at, at + 1, '"') for at in range(first, end) if text[at] in TYPOGRAPHIC]
     more = _MORE.match(text, end)
     close = more.end() if more else end
+    if any(q in text[option.word.outer[0] : close] for q in "\"'"):
+        return []
     if value.text and text[last : last + 1] in ('"', "'"):
         return [(last, last + 1, ""), *edits, (close, close, text[last])]
     return [(first, first, '"'), *edits, (close, close, '"')]

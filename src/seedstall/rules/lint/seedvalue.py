@@ -29,10 +29,9 @@ class SeedValue:
         """Where it begins in the file."""
         return self.value.place()[0]
 
-    def edit(self, new: str) -> line.Edit:
+    def edits(self, new: str) -> list[line.Edit]:
         """Put *new* in its place, blanks around it included."""
-        start, end = self.value.place()
-        return start, end, new
+        return line.swap(self.value, new)
 
 
 def seed_values(settings: Settings) -> Iterator[SeedValue]:

@@ -19,13 +19,14 @@ def seed_source_will_block(settings: Settings, kernel: KernelRandom | None) -> I
     """A file sets a seed source that makes even ``new SecureRandom()`` read ``/dev/random``.
 
     ## What it detects
-    ``file:///dev/random``, ``file:/dev/./random`` and the like, in ``-Djava.security.egd`` or ``securerandom.source``; on JDK 6
-    and 7 ``file:/dev/random`` too. With ``--kernel`` of a blocking kernel also the plain ``file:/dev/random``.
+    ``file:///dev/random``, ``file:/dev/./random`` and the like, in ``-Djava.security.egd`` or
+    ``securerandom.source``; on JDK 6 and 7 ``file:/dev/random`` too. With ``--kernel`` of a blocking kernel also the
+    plain ``file:/dev/random``.
 
     ## Why it matters
-    Only the exact string ``file:/dev/random`` keeps NativePRNG, which draws from ``/dev/urandom``. Any other spelling makes
-    SHA1PRNG (up to 8) or DRBG (9 and later) the default generator, seeded from ``/dev/random``: session ids, UUIDs and TLS wait
-    wherever that device blocks, which it does on kernels before 5.6.
+    Only the exact string ``file:/dev/random`` keeps NativePRNG, which draws from ``/dev/urandom``. Any other spelling
+    makes SHA1PRNG (up to 8) or DRBG (9 and later) the default generator, seeded from ``/dev/random``: session ids,
+    UUIDs and TLS wait wherever that device blocks, which it does on kernels before 5.6.
 
     ## Fix
     ``file:/dev/urandom`` on JDK 8 and later, ``file:/dev/./urandom`` on 6 and 7.
@@ -57,13 +58,13 @@ def _found(seen: SeedValue, kernel: KernelRandom | None, why: str) -> Finding:
         seen.file,
         seen.start,
         message=f"{seen.setting}={seen.text}, which makes the default generator wait",
-        does=f"{seen.setting}={seen.text} {why} {which}{where}",
+        does=f"{seen.setting}={seen.text} {why}{where} ({which})",
         cause=Cause.BLOCKING_SEED,
         severity=Severity.NOTE if blocks is False else Severity.WARNING,
         confidence=Confidence.CONFIRMED if blocks else Confidence.LIKELY,
         fixes=line.corrected(
             seen.file,
-            [seen.edit(line.better(seen.text, seen.span))],
+            seen.edits(line.better(seen.text, seen.span)),
             "seed from /dev/urandom",
             Disposition.REVIEW,
         ),

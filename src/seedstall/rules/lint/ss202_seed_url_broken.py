@@ -31,12 +31,13 @@ def seed_url_broken(settings: Settings) -> Iterator[Finding]:
     """A file sets a seed source that the JDK cannot open.
 
     ## What it detects
-    No ``file:`` before the path, a misspelled device (``file:/dev/.urandom``), quotation marks inside the value, a host in the URL
-    (``file://dev/urandom``), ``/dev/zero``; on Windows every spelling of the devices but the two exact ones.
+    No ``file:`` before the path, a misspelled device (``file:/dev/.urandom``), quotation marks inside the value, a
+    host in the URL (``file://dev/urandom``), ``/dev/zero``; on Windows every spelling of the devices but the two
+    exact ones.
 
     ## Why it matters
-    The JDK falls back to its threaded seeder: 5.0 to 5.8 s (SHA1PRNG) or 8.0 to 8.7 s (DRBG) at every start, on every kernel, and
-    no entropy cures it. A host in the URL leaves JDK 8 and later without any SecureRandom.
+    The JDK falls back to its threaded seeder: 5.0 to 5.8 s (SHA1PRNG) or 8.0 to 8.7 s (DRBG) at every start, on every
+    kernel, and no entropy cures it. A host in the URL leaves JDK 8 and later without any SecureRandom.
 
     ## Fix
     ``file:/dev/urandom`` on JDK 8 and later, ``file:/dev/./urandom`` on 6 and 7. On Windows leave the setting out.
@@ -63,12 +64,12 @@ def _found(seen: SeedValue) -> Finding:
         message=f"{seen.setting}={seen.text}, which cannot be opened"
         if sure
         else f"{seen.setting}={seen.text}",
-        does=f"{seen.setting}={seen.text}: {seen.problem.message} {line.on_which(seen.span)}".rstrip(),
+        does=f"{seen.setting}={seen.text}: {seen.problem.message} ({line.on_which(seen.span)})",
         cause=cause,
         severity=severity,
         confidence=confidence,
         fixes=line.corrected(
-            seen.file, [seen.edit(new)], f"{seen.setting}={new}", line.disposition(seen.span)
+            seen.file, seen.edits(new), f"{seen.setting}={new}", line.disposition(seen.span)
         )
         if sure
         else (),
@@ -91,12 +92,10 @@ def _on_windows(seen: SeedValue) -> Finding:
         does=(
             f"{seen.setting}={seen.text} names a file that Windows does not have, and is not one of the two strings that"
             f" the JDK takes for its own generator there: it falls back to the threaded seeder, 5 to 9 s at every"
-            f" start {line.on_which(seen.span)} (JDK-8293326)"
+            f" start (JDK-8293326; {line.on_which(seen.span)})"
         ),
         cause=Cause.THREADED_SEED,
         confidence=Confidence.LIKELY,
-        fixes=line.corrected(
-            seen.file, [seen.edit(new)], f"{seen.setting}={new}", Disposition.SAFE
-        ),
+        fixes=line.corrected(seen.file, seen.edits(new), f"{seen.setting}={new}", Disposition.SAFE),
         notes=("Windows has no /dev/random that blocks: the setting can go",),
     )

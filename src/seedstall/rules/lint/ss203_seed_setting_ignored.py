@@ -9,6 +9,7 @@ from seedstall.knowledge.seedsource import URL_URANDOM
 from seedstall.model.finding import Confidence, Disposition, Finding, Fix, Severity
 from seedstall.model.rule import rule
 from seedstall.model.settings import (
+    Command,
     ConfigFile,
     Damage,
     Reach,
@@ -18,6 +19,7 @@ from seedstall.model.settings import (
 )
 from seedstall.model.verdict import Cause
 from seedstall.parse.configfile.seedword import meant_security
+from seedstall.parse.configfile.words import references
 from seedstall.rules.lint import line, moved
 from seedstall.rules.lint.seedvalue import seed_values
 
@@ -27,9 +29,9 @@ def seed_setting_ignored(settings: Settings) -> Iterator[Finding]:
     """A file holds a setting that was meant to cure a seeding stall and has no effect.
 
     ## What it detects
-    Another name (``java.security.edg``, ``-Dsecurerandom.source=``, which is a security property and no system property); an
-    option after ``-jar x.jar`` or the main class, or without ``-J`` for jarsigner; an option that fell out of its quotes; a property
-    in a file that sets no system properties; ``file:/dev/urandom`` on JDK 6 and 7.
+    Another name (``java.security.edg``, ``-Dsecurerandom.source=``, which is a security property and no system
+    property); an option after ``-jar x.jar`` or the main class, or without ``-J`` for jarsigner; an option that fell
+    out of its quotes; a property in a file that sets no system properties; ``file:/dev/urandom`` on JDK 6 and 7.
 
     ## Why it matters
     Nothing is printed. The program starts as if the line were not there, and waits for entropy as before.
@@ -40,6 +42,8 @@ def seed_setting_ignored(settings: Settings) -> Iterator[Finding]:
     for file, option in line.options(settings):
         yield from _of_option(settings, file, option)
     yield from _old_jdk(settings)
+    for file in settings.files:
+        yield from _variables_behind(file)
     for file in settings.files:
         for entry in file.entries:
             yield from _of_entry(file, entry)
@@ -84,9 +88,50 @@ def _misplaced(settings: Settings, file: ConfigFile, option: SeedOption) -> Find
     )
 
 
+def _variables_behind(file: ConfigFile) -> Iterator[Finding]:
+    """``java -jar app.jar $JAVA_OPTS``: a variable that holds a seed option, behind the program's name."""
+    holding = {
+        file.variables[o.variable].name: o
+        for o in file.options
+        if o.variable is not None and o.reach is Reach.JVM and o.meant == line.EGD
+    }
+    for command in file.commands if holding else ():
+        if command.main_at is None or command.launcher != "java":
+            continue
+        for at in range(command.main_at + 1, len(command.words)):
+            start, end = command.words[at].outer
+            named = [n for n in references(file.text[start:end]) if n in holding]
+            before = [
+                n
+                for w in command.words[: command.main_at]
+                for n in references(file.text[w.outer[0] : w.outer[1]])
+            ]
+            if named and named[0] not in before:
+                yield _behind(file, command, at, holding[named[0]])
+
+
+def _behind(file: ConfigFile, command: Command, at: int, option: SeedOption) -> Finding:
+    start, end = command.words[at].outer
+    shown = file.text[start:end]
+    edits = moved.word_before_main(file, command, at, shown)
+    return line.made(
+        file,
+        start,
+        message=f"{shown} behind the program's name",
+        does=(
+            f"{shown} stands after the jar or main class: {option.word.text} in it is an argument of the program, and the"
+            " JVM never sees it, on every JDK"
+        ),
+        cause=Cause.INEFFECTIVE_FIX,
+        confidence=Confidence.LIKELY,
+        fixes=line.corrected(file, edits, "the options before the jar or main class"),
+        also=(line.evidence(file, option.word.place()[0]),),
+    )
+
+
 def _without_j(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
     new, span = line.mended(settings, file, option)
-    edit = line.word_edit(option, "-J" + new)
+    edits = line.option_edits(file, option, "-J" + new)
     return line.made(
         file,
         option.word.place()[0],
@@ -95,7 +140,7 @@ def _without_j(settings: Settings, file: ConfigFile, option: SeedOption) -> Find
             f"{_shown(option)} is handed to a tool of the JDK without -J: its JVM never sees it, on every JDK"
         ),
         cause=Cause.INEFFECTIVE_FIX,
-        fixes=line.corrected(file, [edit], "-J before the option", line.disposition(span)),
+        fixes=line.corrected(file, edits, "-J before the option", line.disposition(span)),
     )
 
 
@@ -177,7 +222,9 @@ def _misnamed(settings: Settings, file: ConfigFile, option: SeedOption) -> Findi
         message=f"{_shown(option)}, which sets nothing that the JDK reads",
         does=f"{name} is {why}, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
-        fixes=line.corrected(file, [line.word_edit(option, new)], new, line.disposition(span)),
+        fixes=line.corrected(
+            file, line.option_edits(file, option, new), new, line.disposition(span)
+        ),
         notes=line.unknown_note(span) if option.meant == line.EGD else (),
     )
 
@@ -221,7 +268,7 @@ def _empty(settings: Settings, file: ConfigFile, option: SeedOption) -> Iterator
         does=f"{_shown(option)} has no value, which counts as not set: securerandom.source decides, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
         severity=Severity.NOTE,
-        fixes=line.corrected(file, [line.word_edit(option, new)], new, Disposition.REVIEW),
+        fixes=line.corrected(file, line.option_edits(file, option, new), new, Disposition.REVIEW),
         notes=line.unknown_note(span),
     )
 
@@ -243,7 +290,7 @@ def _old_jdk(settings: Settings) -> Iterator[Finding]:
             does=f"{seen.setting}={seen.text}: {problem.message} ({line.on_which(seen.span)})",
             cause=Cause.INEFFECTIVE_FIX,
             fixes=line.corrected(
-                seen.file, [seen.edit(problem.better)], f"{seen.setting}={problem.better}"
+                seen.file, seen.edits(problem.better), f"{seen.setting}={problem.better}"
             ),
         )
 
@@ -260,12 +307,11 @@ def _of_entry(file: ConfigFile, entry: SecurityEntry) -> Iterator[Finding]:
         if system
         else f"not the property that the JDK reads, {wanted}: it has no effect"
     )
-    start, end = entry.name.place()
     yield line.made(
         file,
-        start,
+        entry.name.place()[0],
         message=f"{name} in a security properties file",
         does=f"{name} is {why}, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
-        fixes=line.corrected(file, [(start, end, wanted)], wanted),
+        fixes=line.corrected(file, line.swap(entry.name, wanted), wanted),
     )

@@ -20,11 +20,12 @@ def default_algorithm_changed(settings: Settings) -> Iterator[Finding]:
     """A file sets a seed source that cures the wait, and makes another generator the default.
 
     ## What it detects
-    ``file:/dev/./urandom``, ``file:///dev/urandom``, capitals, a blank or a carriage return at the end, on JDK 8 and later.
+    ``file:/dev/./urandom``, ``file:///dev/urandom``, capitals, a blank or a carriage return at the end, on JDK 8 and
+    later.
 
     ## Why it matters
-    It cures the stall. But the JDK compares literally: such a value makes SHA1PRNG (8) or DRBG (9 and later) the default
-    generator instead of NativePRNG. Where the JDK is 6 or 7 the ``/./`` form is the right one.
+    It cures the stall. But the JDK compares literally: such a value makes SHA1PRNG (8) or DRBG (9 and later) the
+    default generator instead of NativePRNG. Where the JDK is 6 or 7 the ``/./`` form is the right one.
 
     ## Fix
     ``file:/dev/urandom`` on JDK 8 and later.
@@ -34,25 +35,33 @@ def default_algorithm_changed(settings: Settings) -> Iterator[Finding]:
             yield _found(seen)
 
 
+def _carriage(text: str) -> tuple[str, ...]:
+    if "\r" not in text:
+        return ()
+    return (
+        "the file has Windows line ends, and a shell takes the carriage return for part of the value",
+    )
+
+
 def _found(seen: SeedValue) -> Finding:
     assert seen.problem is not None  # noqa: S101 - asked before
     known = line.version(seen.span) is not None
     shown = seen.text.encode("unicode_escape").decode("ascii", "replace")
     new = line.better("", seen.span)
-    where = line.on_which(seen.span) if known else "on JDK 8 and later (on 6 and 7 it is right)"
+    where = line.on_which(seen.span) if known else "on JDK 8 and later; on 6 and 7 it is right"
     return line.made(
         seen.file,
         seen.start,
         message=f"{seen.setting}={shown}, which changes the default generator",
-        does=f"{seen.setting}={shown}: {seen.problem.message} {where}",
+        does=f"{seen.setting}={shown}: {seen.problem.message} ({where})",
         cause=Cause.HARMFUL_FIX,
         severity=Severity.NOTE,
         confidence=Confidence.CONFIRMED if known else Confidence.POSSIBLE,
         fixes=line.corrected(
             seen.file,
-            [seen.edit(new)],
+            seen.edits(new),
             f"{seen.setting}={new}",
             Disposition.SAFE if known else Disposition.REVIEW,
         ),
-        notes=line.unknown_note(seen.span),
+        notes=(*_carriage(seen.text), *line.unknown_note(seen.span)),
     )

@@ -39,20 +39,30 @@ def malformed_option(settings: Settings) -> Iterator[Finding]:
     """A seed option is damaged, mostly by a word processor or a web page it was copied from.
 
     ## What it detects
-    Typographic quotes or dashes, blanks around the equals sign, a missing ``-D``, two dashes, a no-break space, ``-J-D`` for java
-    itself.
+    Typographic quotes or dashes, blanks around the equals sign, a missing ``-D``, two dashes, a no-break space,
+    ``-J-D`` for java itself.
 
     ## Why it matters
-    The launcher stops at the first word it does not know and takes it for the main class ("Could not find or load main class"), or
-    the JVM says "Unrecognized option"; seen on 17. In a file with one option a line the damage is silent: a property of
-    another name is set.
+    The launcher stops at the first word it does not know and takes it for the main class ("Could not find or load
+    main class"), or the JVM says "Unrecognized option"; seen on 17. In a file with one option a line the damage is
+    silent: a property of another name is set.
 
     ## Fix
     The corrected line stands with each finding.
     """
     for file, option in line.options(settings):
-        if option.reach is Reach.JVM and option.damage in _WHAT:
+        if option.reach is Reach.JVM and option.damage in _WHAT and not _in_a_list(file, option):
             yield _found(settings, file, option)
+
+
+def _in_a_list(file: ConfigFile, option: SeedOption) -> bool:
+    """A word of a YAML list with such quotes around it: SS206 tells of the whole list."""
+    return (
+        option.damage is Damage.QUOTES
+        and option.command is not None
+        and file.format is Format.MANIFEST
+        and not file.commands[option.command].by_shell
+    )
 
 
 def _found(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
@@ -65,7 +75,7 @@ def _found(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
         fate, silent = "a property of another name is set", True
     if silent:
         cause, severity = Cause.INEFFECTIVE_FIX, Severity.WARNING
-    edits = [line.word_edit(option, new)]
+    edits = line.option_edits(file, option, new)
     if option.damage is Damage.QUOTES:
         edits = moved.straight_quotes(file, start, end)
     elif option.damage is Damage.NO_BREAK_SPACE:

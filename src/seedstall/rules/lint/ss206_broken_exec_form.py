@@ -18,11 +18,12 @@ def broken_exec_form(settings: Settings) -> Iterator[Finding]:
     """An ENTRYPOINT or CMD looks like a JSON list and is none.
 
     ## What it detects
-    Typographic or single quotes in the list, a missing comma; in YAML lists words that typographic quotes are a part of.
+    Typographic or single quotes in the list, a missing comma; in YAML lists words that typographic quotes are a part
+    of.
 
     ## Why it matters
-    Docker then takes the whole line, brackets and all, for shell text: ``/bin/sh -c '[“java”, ...]'`` fails with "not found", and
-    no option in it ever reaches a JVM. Such quotes come from word processors and web pages.
+    Docker then takes the whole line, brackets and all, for shell text: ``/bin/sh -c '[“java”, ...]'`` fails with "not
+    found", and no option in it ever reaches a JVM. Such quotes come from word processors and web pages.
 
     ## Fix
     Straight double quotes around each word, a comma between two.
@@ -78,7 +79,7 @@ def _is_list(text: str) -> bool:
 
 def _quoted(command: Command) -> int | None:
     """The first of a list's words that begins and ends with a typographic quote."""
-    if command.shell:
+    if command.by_shell:
         return None
     for index, word in enumerate(command.words[:_PIECES]):
         text = word.text

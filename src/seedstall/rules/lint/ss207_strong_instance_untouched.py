@@ -23,9 +23,9 @@ def strong_instance_untouched(settings: Settings) -> Iterator[Finding]:
     """A seed source is set where ``SecureRandom.getInstanceStrong()`` is what blocks, which no seed source reaches.
 
     ## What it detects
-    ``securerandom.source`` pointed at ``/dev/urandom`` in a file whose ``securerandom.strongAlgorithms`` still begins with
-    NativePRNGBlocking (a warning where Bouncy Castle FIPS is among its providers, which draws its seed from there);
-    ``-Djava.security.egd`` beside options of Bouncy Castle FIPS.
+    ``securerandom.source`` pointed at ``/dev/urandom`` in a file whose ``securerandom.strongAlgorithms`` still begins
+    with NativePRNGBlocking (a warning where Bouncy Castle FIPS is among its providers, which draws its seed from
+    there); ``-Djava.security.egd`` beside options of Bouncy Castle FIPS.
 
     ## Why it matters
     ``getInstanceStrong()`` ignores ``java.security.egd`` and ``securerandom.source`` on every JDK from 8 on and reads
@@ -79,7 +79,7 @@ def _in_file(strong: StrongList, source: SeedValue) -> Finding:
         confidence=Confidence.LIKELY if fips else Confidence.POSSIBLE,
         fixes=line.corrected(
             strong.file,
-            [strong.edit(STRONG_NONBLOCKING)],
+            strong.edits(STRONG_NONBLOCKING),
             f"{line.STRONG}={STRONG_NONBLOCKING}",
             Disposition.REVIEW,
         ),

@@ -22,9 +22,9 @@ def strong_algorithms_loop(settings: Settings) -> Iterator[Finding]:
     A first usable entry of a FIPS provider in software: ``DEFAULT:BCFIPS``, ``NONCEANDIV:BCFIPS``.
 
     ## Why it matters
-    Such a provider cannot make entropy: it asks ``getInstanceStrong()`` for a seed, which asks the provider, which asks again: a
-    StackOverflowError or an endless wait while the provider is set up (bcgit/bc-java#1800, #1873). It looks like a stall for want
-    of entropy and is none.
+    Such a provider cannot make entropy: it asks ``getInstanceStrong()`` for a seed, which asks the provider, which
+    asks again: a StackOverflowError or an endless wait while the provider is set up (bcgit/bc-java#1800, #1873). It
+    looks like a stall for want of entropy and is none.
 
     ## Fix
     ``securerandom.strongAlgorithms=NativePRNGBlocking:SUN``, or a generator of hardware.
@@ -60,7 +60,7 @@ def _found(strong: StrongList, algorithm: str, provider: str) -> Finding:
         severity=Severity.ERROR if known else Severity.WARNING,
         confidence=Confidence.CONFIRMED if known else Confidence.POSSIBLE,
         fixes=line.corrected(
-            strong.file, [strong.edit(RIGHT)], f"{line.STRONG}={RIGHT}", Disposition.REVIEW
+            strong.file, strong.edits(RIGHT), f"{line.STRONG}={RIGHT}", Disposition.REVIEW
         ),
         notes=(
             "adding entropy does not help: no device is read",

@@ -16,12 +16,12 @@ def security_file_replaced(settings: Settings) -> Iterator[Finding]:
     """``-Djava.security.properties==FILE`` takes the place of the JDK's own file.
 
     ## What it detects
-    The two equals signs. Where FILE is among the files handed over, it is looked at: without ``security.provider.1`` it is an
-    error, with providers nothing is said.
+    The two equals signs. Where FILE is among the files handed over, it is looked at: without ``security.provider.1``
+    it is an error, with providers nothing is said.
 
     ## Why it matters
-    One equals sign appends FILE, two replace the whole ``java.security``. With a file of one line the JVM has no providers, and its
-    first SecureRandom throws InternalError (run on 8, 11, 17, 21, 25).
+    One equals sign appends FILE, two replace the whole ``java.security``. With a file of one line the JVM has no
+    providers, and its first SecureRandom throws InternalError (run on 8, 11, 17, 21, 25).
 
     ## Fix
     One equals sign.

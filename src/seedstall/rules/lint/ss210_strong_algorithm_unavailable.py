@@ -20,9 +20,9 @@ def strong_algorithm_unavailable(settings: Settings) -> Iterator[Finding]:
     """``securerandom.strongAlgorithms`` names a generator whose provider is not among those in force.
 
     ## What it detects
-    Entries of providers that the file's own list (``security.provider.N``) lacks; ``NativePRNGNonBlocking:SUN`` in a JDK
-    built for FIPS, whose ``fips.provider.N`` list lacks SUN, or where FIPS mode is switched on in another file handed over (in
-    that mode Red Hat's and Semeru's SUN has no SecureRandom at all); an empty list.
+    Entries of providers that the file's own list (``security.provider.N``) lacks; ``NativePRNGNonBlocking:SUN`` in a
+    JDK built for FIPS, whose ``fips.provider.N`` list lacks SUN, or where FIPS mode is switched on in another file
+    handed over (in that mode Red Hat's and Semeru's SUN has no SecureRandom at all); an empty list.
 
     ## Why it matters
     ``getInstanceStrong()`` throws NoSuchAlgorithmException (quarkusio/quarkus#40665, keycloak/keycloak#15721).
@@ -114,7 +114,7 @@ def _found(strong: StrongList, why: str, new: str, *, sure: bool) -> Finding:
         severity=Severity.WARNING if sure else Severity.NOTE,
         confidence=Confidence.LIKELY if sure else Confidence.POSSIBLE,
         fixes=line.corrected(
-            strong.file, [strong.edit(new)], f"{line.STRONG}={new}", Disposition.REVIEW
+            strong.file, strong.edits(new), f"{line.STRONG}={new}", Disposition.REVIEW
         )
         if new
         else (),

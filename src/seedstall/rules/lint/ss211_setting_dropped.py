@@ -47,14 +47,14 @@ def setting_dropped(settings: Settings, kernel: KernelRandom | None) -> Iterator
     """A setting stands where a start script or the JVM does not pick it up, or takes the place of a script's own.
 
     ## What it detects
-    ``JAVA_OPTS`` beside a plain ``java -jar app.jar`` that does not name it (Spring Boot's executable jars); ``JDK_JAVA_OPTIONS`` on
-    JDK 8; ``JAVA_TOOL_OPTS`` and other names that nobody reads; ``JAVA_OPTS`` exported to Keycloak's kc.sh, whose own
-    ``-Djava.security.egd=file:/dev/urandom`` is then left out; ``JAVA_OPTS`` exported to WildFly, or set in ``standalone.conf`` without
-    ``$JAVA_OPTS``, which replaces all defaults there.
+    ``JAVA_OPTS`` beside a plain ``java -jar app.jar`` that does not name it (Spring Boot's executable jars);
+    ``JDK_JAVA_OPTIONS`` on JDK 8; ``JAVA_TOOL_OPTS`` and other names that nobody reads; ``JAVA_OPTS`` exported to
+    Keycloak's kc.sh, whose own ``-Djava.security.egd=file:/dev/urandom`` is then left out; ``JAVA_OPTS`` exported to
+    WildFly, or set in ``standalone.conf`` without ``$JAVA_OPTS``, which replaces all defaults there.
 
     ## Why it matters
-    The JVM reads ``JAVA_TOOL_OPTIONS``, ``JDK_JAVA_OPTIONS`` (the launcher of 9 and later) and ``_JAVA_OPTIONS``; every other variable
-    is a start script's affair (keycloak/keycloak kc.sh, wildfly/wildfly-core standalone.conf).
+    The JVM reads ``JAVA_TOOL_OPTIONS``, ``JDK_JAVA_OPTIONS`` (the launcher of 9 and later) and ``_JAVA_OPTIONS``;
+    every other variable is a start script's affair (keycloak/keycloak kc.sh, wildfly/wildfly-core standalone.conf).
 
     ## Fix
     A variable that is read: ``JAVA_TOOL_OPTIONS``, Keycloak's ``JAVA_OPTS_APPEND``, WildFly's ``PREPEND_JAVA_OPTS``.
@@ -85,7 +85,7 @@ def _unread(
     if variable.name == "JDK_JAVA_OPTIONS":
         span = line.jdk_span(settings, file, variable.scope)
         if span is not None and span.newest is not None and span.newest < DRBG_SINCE:
-            why = f"JDK_JAVA_OPTIONS is read by the java launcher of 9 and later only, not {line.on_which(span)}"
+            why = f"JDK_JAVA_OPTIONS is read by the java launcher of 9 and later only ({line.on_which(span)})"
             yield _renamed(file, variable, option, why, "JAVA_TOOL_OPTIONS", Confidence.CONFIRMED)
         return
     if variable.name in READ_BY_JVM:

@@ -17,6 +17,7 @@ _WHERE = {
     Setting.ENVIRONMENT_FILE: "no shell reads this file (systemd's EnvironmentFile), so nothing is expanded",
     Setting.KUBERNETES: "Kubernetes expands $(NAME) alone, never $NAME",
 }
+_KUBERNETES = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 _REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 
 
@@ -29,17 +30,23 @@ def unexpanded_variable(settings: Settings) -> Iterator[Finding]:
     ``/etc/tomcat/tomcat.conf``), or in a Kubernetes ``value:``; ``$JAVA_OPTS`` in the JSON form of ENTRYPOINT and CMD.
 
     ## Why it matters
-    The text itself is handed on: java takes ``$JAVA_OPTS`` for its main class, and what the variable held before is lost.
+    The text itself is handed on: java takes ``$JAVA_OPTS`` for its main class, and what the variable held before is
+    lost.
 
     ## Fix
     Leave the name out, and write down the whole value; in Kubernetes ``$(NAME)``; in a Dockerfile ``sh -c``, or
     ``JAVA_TOOL_OPTIONS``, which the JVM reads itself.
     """
     for file in settings.files:
-        for variable in file.variables:
+        for index, variable in enumerate(file.variables):
+            if (
+                variable.how is Setting.KUBERNETES
+                and (lost := _unresolved(file, index)) is not None
+            ):
+                yield lost
             if variable.how in _WHERE and any(_is_options(n) for n in variable.literal):
                 if _holds_options(variable):
-                    yield _in_value(file, variable)
+                    yield _in_value(file, variable, index)
         for command in file.commands:
             found = _in_list(file, command)
             if found is not None:
@@ -54,12 +61,53 @@ def _holds_options(variable: Variable) -> bool:
     return _is_options(variable.name) or " -" in variable.value.text
 
 
-def _in_value(file: ConfigFile, variable: Variable) -> Finding:
+def _defined_before(file: ConfigFile, index: int, name: str) -> bool:
+    """Whether Kubernetes knows *name* there: an earlier entry, ``envFrom``, or what an injector may add."""
+    variable = file.variables[index]
+    scope = file.scopes[variable.scope]
+    if scope.sources or scope.injected or not scope.container:
+        return True
+    return any(
+        v.name == name and v.scope == variable.scope
+        for v in file.variables[max(0, index - 500) : index]
+    )
+
+
+def _unresolved(file: ConfigFile, index: int) -> Finding | None:
+    """``$(NAME)`` of a name that nothing before it sets: it stays as it stands."""
+    variable = file.variables[index]
+    for match in _KUBERNETES.finditer(variable.value.text):
+        if not _is_options(match[1]) or _defined_before(file, index, match[1]):
+            continue
+        start, end = variable.value.place(match.start(), match.end())
+        blanks = len(variable.value.text[match.end() :]) - len(
+            variable.value.text[match.end() :].lstrip()
+        )
+        end = variable.value.place(match.start(), match.end() + blanks)[1]
+        return line.made(
+            file,
+            start,
+            message=f"{match[0]} in {variable.name}, which nothing sets before",
+            does=(
+                f"{match[0]} names no earlier entry of this container (the image's variables do not count): Kubernetes leaves"
+                " the text as it stands, unless something that is injected sets it first"
+            ),
+            cause=Cause.INEFFECTIVE_FIX,
+            severity=Severity.NOTE,
+            confidence=Confidence.POSSIBLE,
+            fixes=line.corrected(
+                file, [(start, end, "")], "the value without the name", Disposition.REVIEW
+            ),
+        )
+    return None
+
+
+def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
     text = variable.value.text
     match = next(m for m in _REFERENCE.finditer(text) if _is_options(m[1] or m[2]))
     name = match[1] or match[2]
     start = variable.value.place(match.start(), match.end())[0]
-    if variable.how is Setting.KUBERNETES:
+    if variable.how is Setting.KUBERNETES and _defined_before(file, index, name):
         edit = (*variable.value.place(match.start(), match.end()), f"$({name})")
         title = f"$({name}), where an earlier entry of the list sets it"
         disposition = Disposition.REVIEW
@@ -87,8 +135,10 @@ def _in_value(file: ConfigFile, variable: Variable) -> Finding:
 
 
 def _in_list(file: ConfigFile, command: Command) -> Finding | None:
-    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: the others expand what they know."""
-    if command.shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
+    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: the others expand what they
+    know.
+    """
+    if command.by_shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
         return None
     end = command.program_from if command.program_from is not None else len(command.words)
     for word in command.words[: end + 1]:

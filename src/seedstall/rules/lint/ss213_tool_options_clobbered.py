@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from seedstall.model.finding import Confidence, Disposition, Evidence, Finding, Severity
@@ -11,6 +12,7 @@ from seedstall.model.verdict import Cause
 from seedstall.rules.lint import line
 
 NAMES = frozenset(("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"))
+_PLAIN = re.compile(r"[A-Za-z0-9 /:.,=+@_-]+")
 _MANIFEST = frozenset((Setting.KUBERNETES, Setting.COMPOSE))
 
 
@@ -19,20 +21,22 @@ def tool_options_clobbered(settings: Settings) -> Iterator[Finding]:
     """A manifest sets ``JAVA_TOOL_OPTIONS`` anew, and what was in it is lost.
 
     ## What it detects
-    The variable set twice in one container; set in a manifest where a Dockerfile handed over with it sets it too; set beside
-    ``envFrom`` that brings it; set in a pod for which an agent's annotation asks.
+    The variable set twice in one container; set in a manifest where a Dockerfile handed over with it sets it too; set
+    beside ``envFrom`` that brings it; set in a pod for which an agent's annotation asks.
 
     ## Why it matters
     Environment variables are replaced, not joined. An agent, a heap size or the seed setting that the image had in
-    ``JAVA_TOOL_OPTIONS`` is gone without a word. Of injectors OpenTelemetry's operator appends to a plain value and gives up before a
-    ``valueFrom``; others overwrite it.
+    ``JAVA_TOOL_OPTIONS`` is gone without a word. Of injectors OpenTelemetry's operator appends to a plain value and
+    gives up before a ``valueFrom``; others overwrite it.
 
     ## Fix
-    ``$(JAVA_TOOL_OPTIONS) -D...`` adds to what earlier entries and ``envFrom`` set (never to what the image sets: repeat that).
+    ``$(JAVA_TOOL_OPTIONS) -D...`` adds to what earlier entries and ``envFrom`` set (never to what the image sets:
+    repeat that).
     """
     images = [(f, v) for f in settings.files for v in f.variables if _from_image(v)]
     for file in settings.files:
         earlier: dict[tuple[int, str], Variable] = {}
+        adding = {(v.scope, v.name) for v in file.variables if _adds(v)}
         for variable in file.variables:
             if variable.name not in NAMES or variable.how not in _MANIFEST:
                 continue
@@ -40,6 +44,8 @@ def tool_options_clobbered(settings: Settings) -> Iterator[Finding]:
             before = earlier.get((variable.scope, variable.name))
             earlier[variable.scope, variable.name] = variable
             if _adds(variable):
+                continue
+            if (variable.scope, variable.name) in adding:
                 continue
             lost = _lost(settings, file, variable, scope, before, images)
             if lost is not None:
@@ -77,9 +83,8 @@ def _lost(
     image = next(((f, v) for f, v in images if v.name == variable.name), None)
     if image is not None and image[1].value.text != variable.value.text:
         place = line.evidence(image[0], image[1].value.place()[0])
-        return _found(
-            file, variable, f"the image's at {place.origin}", (place,), sure=True, add=False
-        )
+        what = f"the image's at {place.origin}"
+        return _found(file, variable, what, (place,), sure=True, repeat=image[1].value.text)
     if scope.injected and variable.how is Setting.KUBERNETES:
         what = f"one that an injector adds ({scope.injected})"
         return _found(file, variable, what, (), sure=False)
@@ -109,11 +114,16 @@ def _found(
     also: tuple[Evidence, ...],
     *,
     sure: bool,
-    add: bool = True,
+    repeat: str = "",
 ) -> Finding:
+    """*repeat* is what an image sets: nothing in a manifest can refer to it."""
     name = variable.name
     start = variable.value.place()[0]
-    edits = [(start, start, f"$({name}) ")] if add and variable.how is Setting.KUBERNETES else []
+    edits: list[line.Edit] = []
+    if _PLAIN.fullmatch(repeat):
+        edits = [(start, start, f"{repeat} ")]
+    elif not repeat and variable.how is Setting.KUBERNETES:
+        edits = [(start, start, f"$({name}) ")]
     doubt = "" if sure else ", unless the injector appends to it"
     return line.made(
         file,
@@ -123,7 +133,9 @@ def _found(
         cause=Cause.HARMFUL_FIX,
         severity=Severity.WARNING if sure else Severity.NOTE,
         confidence=Confidence.CONFIRMED if sure else Confidence.POSSIBLE,
-        fixes=line.corrected(file, edits, f"added to: $({name})", Disposition.REVIEW),
-        notes=() if add else ("$(NAME) does not reach the image's variables: repeat what it sets",),
+        fixes=line.corrected(file, edits, f"{name} with both", Disposition.REVIEW),
+        notes=("$(NAME) does not reach the image's variables: repeat what it sets",)
+        if repeat
+        else (),
         also=also,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Confidence, Disposition, Finding, Severity
+from seedstall.model.finding import Confidence, Disposition, Finding, Fix, When
 from seedstall.model.rule import rule
 from seedstall.model.settings import Command, ConfigFile, Placed, Settings
 from seedstall.model.verdict import Cause
@@ -31,12 +31,12 @@ def feeder_in_container(settings: Settings) -> Iterator[Finding]:
     """An entropy daemon is put into a container that may not feed the pool.
 
     ## What it detects
-    haveged, rng-tools and the like installed or started by a Dockerfile; started in a Compose service or a pod that has neither
-    ``privileged: true`` nor the capability SYS_ADMIN.
+    haveged, rng-tools and the like installed or started by a Dockerfile; started in a Compose service or a pod that
+    has neither ``privileged: true`` nor the capability SYS_ADMIN.
 
     ## Why it matters
-    The pool is the host's, and the ioctl RNDADDENTROPY needs CAP_SYS_ADMIN: in an ordinary container the daemon runs and feeds
-    nothing. haveged itself asks "maybe running in a container?", and rngd's unit refuses containers.
+    The pool is the host's, and the ioctl RNDADDENTROPY needs CAP_SYS_ADMIN: in an ordinary container the daemon runs
+    and feeds nothing. haveged itself asks "maybe running in a container?", and rngd's unit refuses containers.
 
     ## Fix
     Take it out of the image. On a kernel before 5.6 run it on the host, or give the virtual machine virtio-rng.
@@ -47,7 +47,12 @@ def feeder_in_container(settings: Settings) -> Iterator[Finding]:
             if not scope.container or scope.privileged:
                 continue
             yield from _in_command(file, command)
-        for scope in file.scopes:
+        started = {
+            c.scope for c in file.commands if any(base(w.text) in DAEMONS for w in c.words[:6])
+        }
+        for index, scope in enumerate(file.scopes):
+            if index in started:
+                continue
             if scope.product == "feeder" and scope.container and scope.privileged is False:
                 yield from _by_image(file, scope.image)
 
@@ -100,7 +105,7 @@ def _by_image(file: ConfigFile, image: str) -> Iterator[Finding]:
             range(at + 1, at + len(image) + 1),
             (at, at + len(image)),
         )
-        yield _found(file, part, f"{image} is started as a container without CAP_SYS_ADMIN", [])
+        yield _found(file, part, f"{image} is started as an ordinary container", [])
 
 
 def _found(file: ConfigFile, word: Placed, what: str, edits: list[line.Edit]) -> Finding:
@@ -113,7 +118,17 @@ def _found(file: ConfigFile, word: Placed, what: str, edits: list[line.Edit]) ->
         ),
         cause=Cause.INEFFECTIVE_FIX,
         confidence=Confidence.LIKELY,
-        fixes=line.corrected(file, edits, "the package left out", Disposition.REVIEW),
+        fixes=line.corrected(file, edits, "the package left out", Disposition.REVIEW)
+        or (
+            Fix(
+                surface="rngd",
+                title="feed the pool on the host instead",
+                when=When.NOW,
+                restart=False,
+                needs_root=True,
+                disposition=Disposition.REVIEW,
+            ),
+        ),
         notes=(
             "on a kernel before 5.6 run it on the host instead, or give the machine virtio-rng",
         ),

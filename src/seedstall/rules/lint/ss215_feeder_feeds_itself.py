@@ -32,18 +32,19 @@ _FILES = re.compile(r"rngd?|haveged|rng-tools", re.IGNORECASE)
 
 @rule("SS215", "feeder-feeds-itself")
 def feeder_feeds_itself(settings: Settings) -> Iterator[Finding]:
-    """rngd is told to take its entropy from the kernel's own generator.
+    """Rngd is told to take its entropy from the kernel's own generator.
 
     ## What it detects
-    ``rngd -r /dev/urandom`` on a command line or in a unit, ``HRNGDEVICE=/dev/urandom``, ``EXTRAOPTIONS="-r /dev/urandom"``.
+    ``rngd -r /dev/urandom`` on a command line or in a unit, ``HRNGDEVICE=/dev/urandom``, ``EXTRAOPTIONS="-r
+    /dev/urandom"``.
 
     ## Why it matters
-    The pool is fed with its own output and counts it as entropy: ``/dev/random`` no longer blocks, and no longer means anything. Red
-    Hat warns against it (KCS 19866).
+    The pool is fed with its own output and counts it as entropy: ``/dev/random`` no longer blocks, and no longer
+    means anything. Red Hat warns against it (KCS 19866).
 
     ## Fix
-    Leave the option out: rngd 6.3 and later has a jitter source and needs no device. Older ones need a hardware generator
-    (``/dev/hwrng``), or haveged takes their place.
+    Leave the option out: rngd 6.3 and later has a jitter source and needs no device. Older ones need a hardware
+    generator (``/dev/hwrng``), or haveged takes their place.
     """
     for file in settings.files:
         for command in file.commands:

@@ -19,8 +19,8 @@ def leftover_setting(settings: Settings, kernel: KernelRandom | None) -> Iterato
     """A seed setting is left over from a kernel whose ``/dev/random`` blocked.
 
     ## What it detects
-    With ``--kernel`` of one that does not block after boot (5.6 and later, and the back-ports of 2022): settings that send
-    seeding to ``/dev/urandom``. Without ``--kernel`` nothing is said: files do not tell where they will run.
+    With ``--kernel`` of one that does not block after boot (5.6 and later, and the back-ports of 2022): settings that
+    send seeding to ``/dev/urandom``. Without ``--kernel`` nothing is said: files do not tell where they will run.
 
     ## Why it matters
     It does no harm. It is one line less to explain, and on FIPS systems one deviation less.

@@ -36,10 +36,9 @@ class StrongList:
         """Where its value begins, or would."""
         return self.entry.value.place()[0]
 
-    def edit(self, new: str) -> line.Edit:
+    def edits(self, new: str) -> list[line.Edit]:
         """Another value in its place."""
-        start, end = self.entry.value.place()
-        return start, end, new
+        return line.swap(self.entry.value, new)
 
 
 def strong_lists(settings: Settings) -> Iterator[StrongList]:
