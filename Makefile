@@ -15,7 +15,7 @@ DEV := .venv/.stamp-dev
 PYTHON_FILES := src tests benchmarks scripts/tsa
 PYTEST ?= .venv/bin/pytest
 
-.PHONY: help demo test lint types bench jvms jdk8 format clean
+.PHONY: help demo test matrix lint types bench jvms jdk8 format clean
 
 help: ## This list
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
@@ -25,6 +25,9 @@ demo: $(RUN) .jvms/17/.stamp ## Reproduce a seeding stall with a real JVM, diagn
 
 test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where these are there
 	$(PYTEST) $(ARGS)
+
+matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (some ten minutes)
+	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
 
 lint: $(DEV) ## Style, layers, shell scripts
 	.venv/bin/ruff format --check $(PYTHON_FILES)

@@ -10,7 +10,7 @@ from tests.machine import Seedstall
 from typer.testing import CliRunner
 
 from seedstall.cli import fix as module
-from seedstall.cli.app import app
+from seedstall.cli.app import application
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
 
 DUMP = """\
@@ -52,7 +52,7 @@ def strong(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Any:
-    result = CliRunner().invoke(app, ["fix", *map(str, arguments)])
+    result = CliRunner().invoke(application(), ["fix", *map(str, arguments)])
     if isinstance(result.exception, SeedstallError):
         raise result.exception
     assert result.exit_code == 0, result.output

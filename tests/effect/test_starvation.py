@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import signal
 import stat
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.machine import FORBID_NAMESPACES
 
 from seedstall.effect.starvation import Drip, DryDevice, How, Starved, waiting_thread
 from seedstall.model.errors import SeedstallError
@@ -192,21 +192,6 @@ def test_without_namespaces_the_fifo_is_named_by_egd(device: DryDevice) -> None:
     assert expected.endswith("/dev/random")
 
 
-# What a container's seccomp profile does: unshare(2) answers EPERM. Classic BPF: load the call's
-# number, compare, refuse or allow (linux/seccomp.h, linux/filter.h).
-FORBID_UNSHARE = """
-import ctypes, os, struct, sys
-libc = ctypes.CDLL(None, use_errno=True)
-number = {number}
-code = b"".join(struct.pack("HBBI", *op) for op in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)))
-buffer = ctypes.create_string_buffer(code)
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-program = Program(4, ctypes.addressof(buffer))
-assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-"""
 START_ONE = """
 from seedstall.effect.starvation import DryDevice
 with DryDevice() as device:
@@ -216,9 +201,8 @@ with DryDevice() as device:
 
 
 def test_where_namespaces_are_forbidden_it_falls_back_and_says_so() -> None:
-    number = {"x86_64": 272, "aarch64": 97}[platform.machine()]
     done = subprocess.run(
-        [sys.executable, "-c", FORBID_UNSHARE.format(number=number) + START_ONE],
+        [sys.executable, "-c", FORBID_NAMESPACES + START_ONE],
         env={**os.environ, "PYTHONPATH": str(SRC)},
         capture_output=True,
         text=True,

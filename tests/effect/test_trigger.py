@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import signal
@@ -16,7 +17,6 @@ import pytest
 from seedstall.effect.trigger import STALE_S, Trigger, send_sigquit
 from seedstall.facts.process import jvm_process
 from seedstall.model.evidence import Unavailable, Why
-from seedstall.model.jvm import JvmProcess
 from seedstall.source.host import HostSource
 
 CATCHER = """
@@ -85,10 +85,7 @@ def test_it_lies_in_tmp_and_goes_again(
 @pytest.mark.root
 def test_it_belongs_to_the_targets_user(source: HostSource, tmp: int, tmp_path: Path) -> None:
     process = jvm_process(source)
-    theirs = JvmProcess(
-        **{name: getattr(process, name) for name in process.__slots__}
-        | {"uid": 34567, "gid": 34568}
-    )
+    theirs = dataclasses.replace(process, uid=34567, gid=34568)
     (tmp_path / "cwd").chmod(0o777)
     for mode, where in ((0o777, "tmp"), (0o755, "cwd")):
         (tmp_path / "tmp").chmod(mode)

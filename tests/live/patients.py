@@ -68,10 +68,16 @@ class Patient:
         return [p.name for place in places for p in place.glob(".attach_pid*")]
 
     def end(self) -> None:
+        """End it as a service manager would, so that its socket and performance data go with it."""
         if self.process.poll() is None:
-            os.killpg(self.pid, signal.SIGCONT)
-            os.killpg(self.pid, signal.SIGKILL)
+            for number in (signal.SIGCONT, signal.SIGTERM):
+                os.killpg(self.pid, number)
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
+        Path(f"/tmp/.java_pid{self.pid}").unlink(missing_ok=True)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -103,17 +109,17 @@ def start(
             os.setuid(ids[0])
 
     clean = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-    return Patient(
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            process_group=0,
-            preexec_fn=prepare,  # noqa: PLW1509 - what it does is safe between fork and exec
-            env={**clean, **(env or {})},
-        )
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        process_group=0,
+        preexec_fn=prepare,  # noqa: PLW1509 - what it does is safe between fork and exec
+        env={**clean, **(env or {})},
     )
+    Path(f"/tmp/.java_pid{process.pid}").unlink(missing_ok=True)  # of an earlier JVM with that pid
+    return Patient(process)
 
 
 def command(

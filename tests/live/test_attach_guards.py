@@ -22,6 +22,7 @@ from tests.machine import CHECKOUT, JDK8_ROOT, java_of
 
 from seedstall.effect import preflight
 from seedstall.effect.attach import Attacher
+from seedstall.effect.listener import Listener
 from seedstall.model.evidence import Got, Missing, Reading, Why
 from seedstall.source import host
 
@@ -221,6 +222,29 @@ def test_a_removed_socket_is_made_again(start: Start) -> None:
     unharmed(patient)
 
 
+@pytest.mark.parametrize("feature", JDKS)
+def test_a_socket_lost_in_the_start_is_called_for_again(
+    start: Start, feature: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A JVM that starts may take away the socket it has just made, and knows it no more than we."""
+    patient = start(feature)
+    lost: list[Path] = []
+    connect = Listener.connect
+
+    def lose(self: Listener) -> object:
+        if door(patient).exists() and not lost:
+            lost.append(door(patient))
+            door(patient).unlink()
+        return connect(self)
+
+    monkeypatch.setattr(Listener, "connect", lose)
+    attacher = Attacher(patient.pid, timeout_s=20)
+    assert isinstance(attacher.ask("threaddump"), Got)
+    assert lost
+    assert [a.what for a in attacher.actions] == ["sigquit+sigquit+attach threaddump"]
+    unharmed(patient)
+
+
 # --- containers ------------------------------------------------------------------------------------------------------
 
 
@@ -282,6 +306,7 @@ os.execv("/usr/bin/" + sys.argv[1], sys.argv[1:])
 
 def answers_from_inside(patient: Patient) -> None:
     pid = child_of(patient.pid)
+    Path(f"/tmp/.java_pid{pid}").unlink(missing_ok=True)  # of an earlier JVM with that pid
     attacher = Attacher(pid, timeout_s=20)
     reading = attacher.ask("threaddump")
     assert isinstance(reading, Got), reading

@@ -14,6 +14,16 @@ from seedstall.effect.starvation import DryDevice, Starved, waiting_thread
 pytestmark = [pytest.mark.jvm, pytest.mark.root]
 
 
+# The checkout may itself lie below /tmp: what runs is shown elsewhere before /tmp is covered.
+IN_THE_BOX = """
+mount -t tmpfs none /mnt
+mkdir /mnt/java && mount --bind "$1" /mnt/java
+cp -r "$2" /mnt/probe
+mount -t tmpfs none /tmp
+exec /mnt/java/bin/java -cp /mnt/probe SeedProbe SHA1PRNG nextBytes
+"""
+
+
 def children(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
     return [int(word) for word in text.split()]
@@ -28,12 +38,10 @@ def inner_id(path: str) -> int:
 @pytest.fixture
 def boxed(jdk: Jdk, device: DryDevice, namespaces: None, tmp_path: Path) -> Starved:
     """`unshare`, whose child is the JVM: pid 1 of its namespace, with its own /proc and /tmp."""
-    script = 'mount -t tmpfs none /tmp && cp -r "$1" /tmp/probe && shift && exec "$@"'
-    inside = [str(jdk.java), "-cp", "/tmp/probe", "SeedProbe", "SHA1PRNG", "nextBytes"]
     process = device.start(
         [
             *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
-            *("sh", "-c", script, "sh", str(PROBE), *inside),
+            *("sh", "-ec", IN_THE_BOX, "sh", str(jdk.java.parent.parent), str(PROBE)),
         ]
     )
     until(lambda: waiting_thread(jvm_of(process), device.path) is not None, process)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.live.rig import JDKS_SINCE_9, Jdk
-from tests.machine import CHECKOUT, Seedstall
+from tests.machine import CHECKOUT, FORBID_NAMESPACES, Seedstall
 
 pytestmark = pytest.mark.jvm
 
@@ -39,6 +39,21 @@ def test_it_hangs_is_diagnosed_and_runs_with_the_fix(
 def test_every_jdk_shows_it(jdk: Jdk, seedstall: Seedstall) -> None:
     done = seedstall("demo", "--java", jdk.java)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "without it    hung, ended after 3." in done.stdout
+
+
+def test_without_namespaces_it_shows_the_same_and_says_how(java: Path) -> None:
+    """As in a container whose seccomp profile refuses unshare(2)."""
+    script = f"{FORBID_NAMESPACES}\nfrom seedstall.cli.app import main\nmain()\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "demo", "--java", str(java)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "java.security.egd (no mount namespace is allowed here)" in done.stdout
     assert "without it    hung, ended after 3." in done.stdout
 
 

@@ -31,8 +31,17 @@ def own(name: str) -> bytes:
 
 def test_a_stat_line_of_4_4() -> None:
     assert procfs.stat(STAT) == procfs.Stat(
-        pid=126, comm="java", state="S", ppid=1, cpu_ms=3950, threads=10, start_ticks=604
+        pid=126,
+        comm="java",
+        state="S",
+        ppid=1,
+        cpu_ms=3950,
+        threads=10,
+        start_ticks=604,
+        processor=0,
     )
+    short = b" ".join(STAT.split(b" ")[:30])
+    assert procfs.stat(short) == procfs.stat(STAT)._replace(processor=-1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from seedstall.cli.app import app
+from seedstall.cli.app import application
 from seedstall.render.schema import schema
 from seedstall.rules import ALL
 
@@ -71,7 +71,7 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def run(arguments: list[str]) -> tuple[int, str]:
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(application(), arguments)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout

@@ -45,23 +45,21 @@ def demo(
         with effect.start_probe(device, program) as process:
             stalled = effect.await_stall(process)
             put(_row("device", HOW_IN_WORDS[process.how]))
-            put(
-                _row(
-                    "program", f"{program} -cp ... SeedProbe SHA1PRNG nextBytes (PID {process.pid})"
-                )
-            )
+            what = f"{program} -cp ... SeedProbe SHA1PRNG nextBytes (PID {process.pid})"
+            put(_row("program", what))
             report = _diagnose(process.pid) if stalled else None
             if report is not None:
                 put(_told(report))
             say(f"leaving it hung until {effect.HANG_S:.0f} s are over ...")
             before = effect.end_hung(process)
         flag = _flag(report)
-        say(f"starting it again, with {flag or 'nothing to add'} ...")
-        after = effect.run_probe(device, program, [flag] if flag else [])
+        if flag:
+            say(f"starting it again, with {flag} ...")
+        after = effect.run_probe(device, program, [flag]) if flag else None
     put("\n" + _row("the fix", flag or "none was recommended"))
     put(_row("without it", _outcome(before)))
     put(_row("with it", _outcome(after)))
-    for reason in (reasons := list(_broken_promises(report, before, after))):
+    for reason in (reasons := _broken_promises(report, before, after)):
         say(f"error: {reason}")
     if reasons:
         raise typer.Exit(Exit.FAILED)
@@ -81,7 +79,8 @@ def _diagnose(pid: int) -> Report:
     from seedstall.model.errors import SeedstallError  # noqa: PLC0415
     from seedstall.model.report import Failure  # noqa: PLC0415
 
-    (told,) = diagnose(str(pid))
+    # The first, should this java be a script that starts more than one.
+    told = diagnose(str(pid))[0]
     if isinstance(told, Failure):
         raise SeedstallError(told.error, told.hint)
     return told
@@ -114,7 +113,9 @@ def _row(name: str, value: str) -> str:
     return f"{name:<{COLUMN}}{value}\n"
 
 
-def _outcome(trial: Trial) -> str:
+def _outcome(trial: Trial | None) -> str:
+    if trial is None:
+        return "not started"
     if trial.hung:
         return f"hung, ended after {trial.seconds:.1f} s"
     if trial.seeding_ms is None:
@@ -122,7 +123,7 @@ def _outcome(trial: Trial) -> str:
     return f"{trial.seconds:.1f} s ({trial.algorithm} seeded in {trial.seeding_ms} ms)"
 
 
-def _broken_promises(report: Report | None, before: Trial, after: Trial) -> list[str]:
+def _broken_promises(report: Report | None, before: Trial, after: Trial | None) -> list[str]:
     """What did not go as this command promises."""
     reasons: list[str] = []
     if not before.hung:
@@ -133,6 +134,6 @@ def _broken_promises(report: Report | None, before: Trial, after: Trial) -> list
     ):
         told = report.verdict.sentence if report is not None else "nothing"
         reasons.append(f"the stall was not recognised: {told}")
-    if after.hung or after.seeding_ms is None:
+    if after is None or after.hung or after.seeding_ms is None:
         reasons.append("the program did not run with the fix")
     return reasons

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 COMMAND = "command line"
-MENTIONS = (
-    b".egd", b".edg", b"random", b"haveged", b"rngd", b"rng-tools", b"java.security", b"JAVA_OPTS", b"JAVA_TOOL",
-)  # fmt: skip
-"""A file in a folder that holds none of these has no setting of ours in it."""
 LIMIT = 4 << 20
 
 
@@ -134,6 +130,7 @@ def _targets(name: str) -> list[Target]:
 def _worth(target: Target) -> bool:
     """Of a folder's files those that are settings by their name and mention anything of ours."""
     from seedstall.model.settings import Format as Kind  # noqa: PLC0415
+    from seedstall.parse.configfile import mentions  # noqa: PLC0415
     from seedstall.parse.configfile.recognise import recognise  # noqa: PLC0415
 
     if recognise(target.path, "") is Kind.UNRECOGNISED:
@@ -143,12 +140,10 @@ def _worth(target: Target) -> bool:
             data = file.read(LIMIT + 1)
     except OSError:
         return True  # reading it again says why it cannot be read
-    return any(word in data for word in MENTIONS)
+    return mentions(data)
 
 
-def _rendered(
-    report: Report, form: Format, *, redacted: bool, quiet: bool, verbose: int
-) -> str:
+def _rendered(report: Report, form: Format, *, redacted: bool, quiet: bool, verbose: int) -> str:
     match form:
         case Format.TEXT:
             from seedstall.render import lint as page  # noqa: PLC0415
@@ -172,7 +167,7 @@ def _rendered(
 
 def _masked(report: Report) -> Report:
     """The report with the secrets out of its corrected lines."""
-    from seedstall.model.finding import Fired, Finding, Fix  # noqa: PLC0415
+    from seedstall.model.finding import Finding, Fired, Fix  # noqa: PLC0415
     from seedstall.model.redact import redact  # noqa: PLC0415
 
     def fix(made: Fix) -> Fix:

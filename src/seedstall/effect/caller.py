@@ -35,7 +35,8 @@ def as_its_user(process: JvmProcess) -> Generator[None]:
     """With the target's effective ids, where we are root and it is not: JDK 8 answers no other peer, root included.
 
     The ids of a peer are those it had at connect(2). They are ours again at the end, whatever happens. Without the
-    capability to change them (a container's root) we go as we are, which 11 and later accept.
+    capability to change them (a container's root) we go as we are, which 11 and later accept. They are the
+    ids of the whole process (the C library sees to that): no other thread should be at work.
     """
     ours = (os.geteuid(), os.getegid())
     theirs = (process.uid, process.gid)

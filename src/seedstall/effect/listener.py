@@ -77,7 +77,9 @@ class Listener:
             reason = f"{self.path} belongs to uid {found.st_uid}, not to the JVM's user {self._process.uid}"
         if reason:
             os.close(fd)
-            raise Unavailable(Missing(Why.REFUSED, (), f"{reason}: it is not used"))
+            raise Unavailable(
+                Missing(Why.REFUSED, (), f"{reason}: planted, or left over; remove it")
+            )
         return fd
 
     def connect(self) -> Socket | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from seedstall.model.evidence import Got, Missing, Reading, Ref, Unavailable, Why
 from seedstall.model.record import dataclass
-from seedstall.model.rule import Need, needs_of
+from seedstall.model.rule import Need, kinds_of, needs_of
 from seedstall.source.base import Recorder, Source
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Case:
     def __init__(self, source: Source, providers: Iterable[Provider]) -> None:
         """Know how to find facts in *source*."""
         self._source = source
-        self._providers = {typing.get_type_hints(p)["return"]: p for p in providers}
+        self._providers = {kind: p for p in providers for kind in kinds_of(p, "return")}
         self._known: dict[type[Any], Reading[Any]] = {}
 
     def get(self, kind: type[T]) -> Reading[T]:
@@ -64,7 +64,9 @@ class Case:
 
     def _find_out(self, kind: type[T]) -> Reading[T]:
         provider = self._providers.get(kind)
-        if provider is None:  # a case of few facts (lint, tests); a test holds that the whole case lacks none
+        if (
+            provider is None
+        ):  # a case of few facts (lint, tests); a test holds that the whole case lacks none
             return Missing(Why.NOT_COLLECTED, (), f"{kind.__name__} is not looked for here")
         given = self.gather(provider, needs_of(provider, skip=1))
         if given.lacking:

@@ -104,9 +104,7 @@ def jdk_of_path(path: str) -> JdkSpan | None:
 
 
 def jdk_of_package(word: str) -> JdkSpan | None:
-    """The JDK that a distribution's package holds: ``openjdk-8-jdk``, ``java-1.8.0-openjdk-headless``,
-    ``openjdk17``.
-    """
+    """The JDK that a distribution's package holds: ``openjdk-8-jdk``, ``java-1.8.0-openjdk``, ``openjdk17``."""
     return _span(_PACKAGE.match(word[:MAX_NAME].lower()), word[:MAX_NAME])
 
 

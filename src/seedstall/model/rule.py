@@ -69,15 +69,28 @@ def needs_of(function: Callable[..., object], skip: int = 0) -> tuple[Need, ...]
     Raises:
         TypeError: a parameter is annotated otherwise.
     """
-    hints = typing.get_type_hints(function)
     code = function.__code__
     names = code.co_varnames[skip : code.co_argcount]
-    return tuple(_need(function, name, hints[name]) for name in names)
+    return tuple(_need(function, name, kinds_of(function, name)) for name in names)
 
 
-def _need(function: Callable[..., object], name: str, hint: object) -> Need:
+def kinds_of(function: Callable[..., object], name: str) -> set[object]:
+    """The types that annotate a parameter, or ``return``.
+
+    ``typing.get_type_hints`` compiles and evaluates every annotation: 0.3 ms a function, for eighty functions. A
+    name, or names joined by ``|``, are looked up where the function looks them up; all else is left to it.
+    """
+    text = function.__annotations__.get(name)
+    words = [word.strip() for word in text.split("|")] if isinstance(text, str) else [""]
+    known = function.__globals__
+    if all(word in known or word == "None" for word in words):
+        return {type(None) if word == "None" else known[word] for word in words}
+    hint = typing.get_type_hints(function)[name]
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    options = set(typing.get_args(hint)) if union else {hint}
+    return set(typing.get_args(hint)) if union else {hint}
+
+
+def _need(function: Callable[..., object], name: str, options: set[object]) -> Need:
     kinds = options - {type(None), Missing}
     kind = kinds.pop() if len(kinds) == 1 else None
     if not isinstance(kind, type):

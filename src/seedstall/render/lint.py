@@ -14,9 +14,7 @@ SHOWN = 200
 """Findings shown; JSON and SARIF have all."""
 
 
-def render(
-    report: Report, *, verbose: int = 0, quiet: bool = False, redacted: bool = True
-) -> str:
+def render(report: Report, *, verbose: int = 0, quiet: bool = False, redacted: bool = True) -> str:
     """The whole report as text; *quiet* keeps the first line alone, *verbose* adds what is only worth knowing."""
     lines = [headline(report)]
     if not quiet:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from seedstall.model.record import dataclass
 
 CONTEXT = 3
 NEW_MODE = 0o644

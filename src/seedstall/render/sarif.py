@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 from urllib.parse import quote
 
 from seedstall import __version__
@@ -22,12 +23,13 @@ _LEVELS = {
     Severity.NOTE: "note",
     Severity.INFO: "none",
 }
-Json = dict[str, object]
+Json: TypeAlias = dict[str, object]
+Hide: TypeAlias = Callable[[str], str]
 
 
 def render(report: Report, rules: Sequence[Rule[...]], *, redacted: bool = True) -> str:
     """One run with every finding. *rules* are those that ran, clear ones too."""
-    hide = redact if redacted else str
+    hide: Hide = redact if redacted else str
     found = in_order(report)
     codes = [rule.code for rule in rules]
     driver: Json = {
@@ -72,15 +74,13 @@ def _rule(rule: Rule[...]) -> Json:
     }
 
 
-def _result(code: str, codes: list[str], finding: Finding, hide: type[str] | object) -> Json:
-    shown = hide if callable(hide) else str
-    text = str(shown("; ".join(finding.notes)))
+def _result(code: str, codes: list[str], finding: Finding, hide: Hide) -> Json:
     result: Json = {
         "ruleId": code,
         "ruleIndex": codes.index(code),
         "level": _LEVELS[finding.severity],
-        "message": {"text": text},
-        "locations": [_location(finding.evidence[0], shown)],
+        "message": {"text": hide("; ".join(finding.notes))},
+        "locations": [_location(finding.evidence[0], hide)],
         "partialFingerprints": {"seedstall/v1": _fingerprint(code, finding)},
         "properties": {
             "cause": str(finding.cause),
@@ -88,20 +88,19 @@ def _result(code: str, codes: list[str], finding: Finding, hide: type[str] | obj
         },
     }
     if len(finding.evidence) > 1:
-        result["relatedLocations"] = [_location(e, shown) for e in finding.evidence[1:]]
+        result["relatedLocations"] = [_location(e, hide) for e in finding.evidence[1:]]
     fixes = [made for fix in finding.fixes if (made := _fix(fix)) is not None]
     if fixes:
         result["fixes"] = fixes
     return result
 
 
-def _location(evidence: Evidence, shown: object) -> Json:
+def _location(evidence: Evidence, hide: Hide) -> Json:
     name, _, line = evidence.origin.rpartition(":")
-    text = shown(evidence.excerpt) if callable(shown) else evidence.excerpt
     return {
         "physicalLocation": {
             "artifactLocation": _artifact(name),
-            "region": {"startLine": int(line), "snippet": {"text": str(text)}},
+            "region": {"startLine": int(line), "snippet": {"text": hide(evidence.excerpt)}},
         }
     }
 
@@ -116,15 +115,15 @@ def _artifact(name: str) -> Json:
 def _fingerprint(code: str, finding: Finding) -> str:
     """The same for the same line, wherever it moves."""
     name, _ = location(finding)
-    told = "\0".join((code, name, finding.evidence[0].excerpt))
+    told = f"{code}\0{name}\0{finding.evidence[0].excerpt}"
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _fix(fix: Fix) -> Json | None:
     """The corrected line in the place of the old one.
 
-    A fix of another surface is none of this file's. Where the line holds a secret there is no fix: masked it would destroy the
-    file, and unmasked it would be told.
+    A fix of another surface is none of this file's. Where the line holds a secret there is no fix: masked it would
+    destroy the file, and unmasked it would be told.
     """
     params = fix.params
     if "text" not in params or redact(params["text"]) != params["text"]:
@@ -146,21 +145,16 @@ def _fix(fix: Fix) -> Json | None:
     }
 
 
-def _invocation(outcomes: Sequence[Outcome], hide: object) -> Json:
+def _invocation(outcomes: Sequence[Outcome], hide: Hide) -> Json:
     """What was not looked at, and rules that failed: code scanning must not take silence for peace."""
-    shown = hide if callable(hide) else str
     told: list[Json] = []
     for outcome in outcomes:
         if isinstance(outcome, Crashed):
-            text = f"{outcome.code} failed: {shown(outcome.error)}"
+            text = f"{outcome.code} failed: {hide(outcome.error)}"
             told.append({"level": "error", "message": {"text": text}})
         elif isinstance(outcome, Inconclusive):
-            told += [
-                {
-                    "level": "warning",
-                    "message": {"text": f"not looked at: {shown(str(missing))}"},
-                }
-                for missing in outcome.missing
-            ]
+            for missing in outcome.missing:
+                text = f"not looked at: {hide(str(missing))}"
+                told.append({"level": "warning", "message": {"text": text}})
     crashed = any(isinstance(o, Crashed) for o in outcomes)
     return {"executionSuccessful": not crashed, "toolExecutionNotifications": told}

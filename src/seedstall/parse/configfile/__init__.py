@@ -8,6 +8,10 @@ from seedstall.parse.configfile.embedded import reader
 from seedstall.parse.configfile.gather import Gathering
 from seedstall.parse.configfile.recognise import recognise
 
+_WORDS = (
+    b"egd", b"edg", b"random", b"java.security", b"java_opts", b"java_options", b"tool_options", b"haveged", b"rngd",
+    b"rng-tools", b"rngdevice", b"jitterentropy",
+)  # fmt: skip
 MAX_BYTES = 4 << 20
 """Settings files have a few thousand bytes, the JDK's own java.security 60,000, bundles of manifests a megabyte."""
 
@@ -28,7 +32,16 @@ def read(name: str, data: bytes, *, form: Format | None = None) -> ConfigFile:
         gathering.problem(f"not understood as a {chosen} ({error})")
     if not text.strip():
         gathering.problems[:] = ["it is empty"]
+    elif chosen is not Format.UNRECOGNISED and not mentions(data):
+        # What is not understood holds no word that a setting of seeding could be made of.
+        gathering.problems.clear()
     return gathering.finish()
+
+
+def mentions(data: bytes) -> bool:
+    """Whether any word stands in *data* without which there is no setting of seeding, right or wrong."""
+    lowered = data.lower()
+    return any(word in lowered for word in _WORDS) or b"\0" in data
 
 
 def decode(data: bytes) -> str:

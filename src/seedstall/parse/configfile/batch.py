@@ -11,7 +11,10 @@ from seedstall.parse.configfile.words import Growing, joined, lines, split, stri
 _SET = re.compile(r"set[ \t]+(?:/[a-z][ \t]+)?(\"?)([A-Za-z_][A-Za-z0-9_()]*)=", re.IGNORECASE)
 _REMARK = re.compile(r"(?:rem(?:[ \t]|$)|::)", re.IGNORECASE)
 _EXPANSION = re.compile(r"[%!]([A-Za-z_][A-Za-z0-9_]*)(?::[^%!\n]{0,80})?[%!]")
-_BEFORE = re.compile(r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*|if[ \t]+.{1,200}?[ \t])[ \t]*(?=\S)", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*|if[ \t]+.{1,200}?[ \t])[ \t]*(?=\S)",
+    re.IGNORECASE,
+)
 
 
 def read(gathering: Gathering, whole: Placed, scope: int) -> None:
@@ -45,7 +48,7 @@ def _line(gathering: Gathering, line: Placed, scope: int) -> None:
     rest = line.part(_behind(line.text), len(line.text))
     words = split(_expanded(rest))
     if any("java" in w.text.lower() for w in words[:4]):
-        gathering.command(words, scope, shell=True, start=True)
+        gathering.command(words, scope, by_shell=True, start=True)
 
 
 def _behind(text: str) -> int:

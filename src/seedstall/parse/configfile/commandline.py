@@ -26,6 +26,6 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
         if len(gathering.problems) > known:
             # As ps shows it: quotes are gone, and what a shell would trip over is plain text.
             del gathering.problems[known:]
-            gathering.command(split(body), scope, shell=False, start=True)
+            gathering.command(split(body), scope, by_shell=False, start=True)
         return
     shellfile.read(gathering, body, scope, start=True)

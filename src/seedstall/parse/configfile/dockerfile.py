@@ -24,6 +24,7 @@ from seedstall.parse.configfile.words import (
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?=[ \t]|$)")
 _DIRECTIVE = re.compile(r"#[ \t]*([a-zA-Z]+)[ \t]*=[ \t]*(\S+)[ \t]*$")
 _HEREDOC = re.compile(r"<<-?[ \t]*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_TARGET = re.compile(r">>?[ \t]*[\"']?([^\s\"';|&<>]{1,400})")
 _FLAG = re.compile(r"[ \t]*--[a-z]+(?:=\S*)?(?=[ \t]|$)")
 _LISTED = re.compile(
     r"\[[ \t]*[\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb`].*[\"'\u2018\u2019\u201c\u201d\u201a\u00bb`,][ \t]*\]$",
@@ -291,10 +292,13 @@ def _runs(build: _Build, instruction: _Instruction) -> None:
             return
         rest = rest.part(match.end(), len(rest.text))
     if keyword == "RUN" and instruction.bodies:
+        target = _TARGET.search(rest.text)
         for body in instruction.bodies:
-            shellfile.read(gathering, body, scope, start=False)
-        if rest.text.startswith("<<"):
-            return
+            if target is not None:
+                embedded.read(gathering, target[1], body, scope)
+            else:
+                shellfile.read(gathering, body, scope, start=False)
+        return
     form = _form(rest)
     if keyword == "SHELL":
         return
@@ -321,12 +325,12 @@ def _form(rest: Placed) -> _Form:
 def _emit(gathering: Gathering, form: _Form, scope: int, *, start: bool) -> None:
     if form.broken:
         gathering.commands.append(
-            Command(words=(form.text,), scope=scope, shell=True, start=start, broken_list=True)
+            Command(words=(form.text,), scope=scope, by_shell=True, start=start, broken_list=True)
         )
     elif form.words is None:
         shellfile.read(gathering, form.text, scope, start=start)
     else:
-        gathering.command(form.words, scope, shell=False, start=start)
+        gathering.command(form.words, scope, by_shell=False, start=start)
 
 
 def _close(build: _Build) -> None:
@@ -343,5 +347,5 @@ def _close(build: _Build) -> None:
         return
     words = (*entrypoint.words, *command.words)
     build.gathering.command(
-        words, stage.scope, shell=False, start=True, lists=(len(entrypoint.words),)
+        words, stage.scope, by_shell=False, start=True, lists=(len(entrypoint.words),)
     )

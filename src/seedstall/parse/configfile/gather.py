@@ -22,8 +22,10 @@ from seedstall.model.settings import (
 )
 from seedstall.parse.configfile import launched
 from seedstall.parse.configfile.seedword import EGD, SeedWord, meant, seed_words
-from seedstall.parse.configfile.words import references, split
+from seedstall.parse.configfile.words import BLANKS, references, split
 
+SHELL_BLANKS = " \t\n"
+"""IFS: where a shell splits an unquoted ``$JAVA_OPTS``."""
 MAX_ITEMS = 20_000
 """Variables, commands, entries and options of one file, each: no configuration has a hundredth of it."""
 LITERAL = frozenset((Setting.KUBERNETES, Setting.UNIT, Setting.ENVIRONMENT_FILE))
@@ -71,8 +73,8 @@ class Gathering:
 
     def full(self) -> bool:
         """Whether no more is taken."""
-        sizes = (self.variables, self.commands, self.entries, self.options)
-        if max(map(len, sizes)) < MAX_ITEMS:
+        things, options = len(self.variables) + len(self.commands), len(self.options)
+        if max(things, options, len(self.entries)) < MAX_ITEMS:
             return False
         self.problem(f"more than {MAX_ITEMS} settings: the rest was not looked at")
         return True
@@ -108,7 +110,11 @@ class Gathering:
         self.variables.append(made)
         if name.upper() in ("JAVA_HOME", "JRE_HOME", "JDK_HOME"):
             self.learn(scope, jdk=jdk_of_path(value.text))
-        for word in seed_words(split(value)):
+        # The JVM splits at a carriage return, a shell does not: there it becomes part of the last option.
+        by_shell = (
+            how is Setting.SHELL and "JAVA_OPTIONS" not in name and "TOOL_OPTIONS" not in name
+        )
+        for word in seed_words(split(value, blanks=SHELL_BLANKS if by_shell else BLANKS)):
             self.option(word, scope, name, variable=index)
 
     def option(
@@ -142,6 +148,7 @@ class Gathering:
                 command=command,
                 at=word.at,
                 tail=word.tail,
+                apart=word.apart,
             )
         )
 
@@ -161,7 +168,7 @@ class Gathering:
         words: Sequence[Placed],
         scope: int,
         *,
-        shell: bool,
+        by_shell: bool,
         start: bool,
         lists: tuple[int, ...] = (),
     ) -> None:
@@ -172,13 +179,13 @@ class Gathering:
         refs = references(raw or " ".join(w.text for w in words))
         inner = launched.shell_text(words)
         if inner is not None:
-            made = Command(tuple(words), scope, shell=shell, start=False, refs=refs)
+            made = Command(tuple(words), scope, by_shell=by_shell, start=False, refs=refs)
             self.commands.append(made)
             from seedstall.parse.configfile import shellfile  # noqa: PLC0415 - the two call each other
 
             shellfile.read(self, inner, scope, start=start)
             return
-        index = self._start(words, scope, shell=shell, start=start, refs=refs, lists=lists)
+        index = self._start(words, scope, by_shell=by_shell, start=start, refs=refs, lists=lists)
         self._options_of(index)
 
     def _start(
@@ -186,22 +193,23 @@ class Gathering:
         words: Sequence[Placed],
         scope: int,
         *,
-        shell: bool,
+        by_shell: bool,
         start: bool,
         refs: tuple[str, ...],
         lists: tuple[int, ...] = (),
     ) -> int:
-        found = launched.launcher(words, self.text, literal=not shell)
+        found = launched.launcher(words, self.text)
         self.commands.append(
             Command(
                 words=tuple(words),
                 scope=scope,
-                shell=shell,
+                by_shell=by_shell,
                 start=start,
                 launcher=found.launcher,
                 launcher_at=found.launcher_at,
                 program_from=found.program_from,
                 main_from=found.main_from,
+                main_at=found.main_at,
                 lists=lists,
                 refs=refs,
             )
@@ -217,12 +225,25 @@ class Gathering:
 
     def _options_of(self, index: int) -> None:
         command = self.commands[index]
+        if launched.base(command.words[0].text) == "sed":
+            self._replacements(command)
         if launched.speaks_only(command.words):
             return
         for word in seed_words(command.words):
             reach = _reach(command, word)
             self.option(word, command.scope, "command line", reach=reach, command=index)
         self._option_values(command)
+
+    def _replacements(self, command: Command) -> None:
+        """``sed -i 's#A#securerandom.source=B#' java.security``: what it writes there is a setting."""
+        from seedstall.parse.configfile.properties import read_security  # noqa: PLC0415 - few files have one
+
+        for word in command.words[1:]:
+            new = launched.sed_replacement(word)
+            if new is not None and new.text.lstrip().startswith("securerandom."):
+                was = self.whole
+                read_security(self, new, command.scope)
+                self.whole = was
 
     def _option_values(self, command: Command) -> None:
         """``docker run -e JAVA_OPTS=...``: variables handed over on a command line."""

@@ -24,9 +24,7 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
             own = gathering.scope(Scope(name=match[0], jdk=_span(match)))
             body = body.part(match.end(), len(body.text))
         # Blanks at the end of the line are part of the option.
-        tail = Placed(
-            *_extended(line, body), (body.outer[0], line.outer[1])
-        )
+        tail = Placed(*_extended(line, body), (body.outer[0], line.outer[1]))
         words = split(body) if _several(body.text) else [tail]
         for word in seed_words(words):
             gathering.option(word, own, "JVM options")

@@ -7,24 +7,85 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seedstall.model.settings import UNKNOWN, Placed
-from seedstall.parse.configfile.words import only_reference, references
+from seedstall.parse.configfile.words import only_reference, references, replaced
 from seedstall.parse.launcher import JDK_TOOLS, launch
 
 SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh", "mksh", "busybox"))
 JAVA_VARIABLES = frozenset(
-    ("JAVA", "JAVACMD", "JAVA_CMD", "JAVA_EXE", "JAVA_BIN", "RUNJAVA", "_RUNJAVA", "JAVAEXE", "JAVA_PATH", "_JAVACMD")
+    (
+        "JAVA",
+        "JAVACMD",
+        "JAVA_CMD",
+        "JAVA_EXE",
+        "JAVA_BIN",
+        "RUNJAVA",
+        "_RUNJAVA",
+        "JAVAEXE",
+        "JAVA_PATH",
+        "_JAVACMD",
+    )
 )
 """Variables by which start scripts call the launcher."""
-TAKES_PATH = frozenset(("-cp", "-classpath", "--class-path", "-jar", "-m", "--module", "-p", "--module-path"))
+TAKES_PATH = frozenset(
+    ("-cp", "-classpath", "--class-path", "-jar", "-m", "--module", "-p", "--module-path")
+)
 OWN_DEFINES = frozenset(
-    "mvn mvnw mvnd gradle gradlew ant sbt standalone.sh domain.sh jboss-cli.sh kc.sh activemq karaf kc.bat"
-    " asadmin liberty server sonar-scanner".split()
+    [
+        "mvn",
+        "mvnw",
+        "mvnd",
+        "gradle",
+        "gradlew",
+        "ant",
+        "sbt",
+        "standalone.sh",
+        "domain.sh",
+        "jboss-cli.sh",
+        "kc.sh",
+        "activemq",
+        "karaf",
+        "kc.bat",
+        "asadmin",
+        "liberty",
+        "server",
+        "sonar-scanner",
+    ]
 )
 """Programs that take ``-D`` themselves, and set the property (or start java with it) on their own."""
-SPEAKERS = frozenset(("echo", "printf", "grep", "egrep", "fgrep", "sed", "awk", "cat", "test", "[", "expr", "logger", "tee", ":"))
+SPEAKERS = frozenset(
+    (
+        "echo",
+        "printf",
+        "grep",
+        "egrep",
+        "fgrep",
+        "sed",
+        "awk",
+        "cat",
+        "test",
+        "[",
+        "expr",
+        "logger",
+        "tee",
+        ":",
+    )
+)
 """Commands to which an option is only text."""
 INSTALLERS = frozenset(
-    ("apt-get", "apt", "aptitude", "yum", "dnf", "microdnf", "apk", "zypper", "pacman", "tdnf", "rpm", "dpkg")
+    (
+        "apt-get",
+        "apt",
+        "aptitude",
+        "yum",
+        "dnf",
+        "microdnf",
+        "apk",
+        "zypper",
+        "pacman",
+        "tdnf",
+        "rpm",
+        "dpkg",
+    )
 )
 _PRODUCTS = {
     "kc.sh": "keycloak",
@@ -34,16 +95,19 @@ _PRODUCTS = {
     "startup.sh": "tomcat",
 }
 MAX_WORDS = 5_000
+SHORTEST, LONGEST = 4, 4_000
+"""Characters of a ``sed`` substitution that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """As in `seedstall.model.settings.Command`; ``launcher_at`` is -1 where the image's own entry point starts java."""
+    """As in `Command`; ``launcher_at`` is -1 where the image's own entry point starts java."""
 
     launcher: str = ""
     launcher_at: int = 0
     program_from: int | None = None
     main_from: int | None = None
+    main_at: int | None = None
 
 
 def base(word: str) -> str:
@@ -75,8 +139,8 @@ def _behind_c(words: Sequence[Placed], at: int) -> Placed | None:
     return None
 
 
-def launcher(words: Sequence[Placed], text: str, *, literal: bool) -> Launched:
-    """Find the launcher. *text* is the file, for the names of variables; *literal*: nobody expands ``$NAME`` here."""
+def launcher(words: Sequence[Placed], text: str) -> Launched:
+    """Find the launcher. *text* is the file: the names of variables stand there."""
     kept: list[int] = []
     texts: list[str] = []
     for index, word in enumerate(words[:MAX_WORDS]):
@@ -92,13 +156,15 @@ def launcher(words: Sequence[Placed], text: str, *, literal: bool) -> Launched:
     except ValueError:
         return Launched()
     name = found.tool or "java"
-    start = len(kept) - len(found.program) if found.program else None
-    main = _main(texts, start, found.jar, found.module) if start is not None else None
+    start = len(kept) - len(found.program)
+    runs = bool(found.jar or found.module or found.main_class)
+    main = _main(texts, start, found.jar, found.module) if runs and start > 0 else None
     return Launched(
         name,
         -1 if virtual else next((kept[i] for i, t in enumerate(texts) if base(t) == name), 0),
-        kept[start] if start is not None else None,
+        kept[start] if found.program and start >= 0 else None,
         kept[main] if main is not None else None,
+        kept[start - 1] if runs and start > 0 else None,
     )
 
 
@@ -120,6 +186,7 @@ def _shown(word: Placed, text: str, before: list[str]) -> str | None:
 
 def _main(texts: list[str], start: int, jar: str, module: str) -> int | None:
     """The word before which a JVM option must stand, counted in *texts*; ``None`` in a server's own script."""
+    wanted: tuple[str, ...]
     if jar:
         wanted = ("-jar",)
     elif module:
@@ -129,6 +196,24 @@ def _main(texts: list[str], start: int, jar: str, module: str) -> int | None:
         return at if at > 0 and not base(texts[at]).endswith(".sh") else None
     found = [i for i, t in enumerate(texts[:start]) if t in wanted or t.startswith("--module=")]
     return found[-1] if found else None
+
+
+def sed_replacement(word: Placed) -> Placed | None:
+    """The new text of a substitution ``s/old/new/``; ``None`` where *word* is none."""
+    text = word.text
+    if not SHORTEST <= len(text) <= LONGEST or text[0] != "s" or text[1].isalnum():
+        return None
+    marks: list[int] = []
+    at = 1
+    while at < len(text) and len(marks) < 3:  # noqa: PLR2004 - three delimiters
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == text[1]:
+            marks.append(at)
+        at += 1
+    if len(marks) < 3:  # noqa: PLR2004 - as above
+        return None
+    return replaced(word.part(marks[1] + 1, marks[2]), "\\" + text[1], text[1])
 
 
 def product(words: Sequence[Placed]) -> str:

@@ -104,7 +104,7 @@ class _Walker:
             self.commands(table, where.scope)
         elif isinstance(hook := table.get("command"), Listing):
             words = [i.value for i in hook.items if isinstance(i, Scalar)]
-            self.gathering.command(words, where.scope, shell=False, start=False)
+            self.gathering.command(words, where.scope, by_shell=False, start=False)
         if where.kind in ("ConfigMap", "Secret") and where.depth == 1:
             self.config_map(table, where.scope)
         for key, value in table.items():
@@ -114,9 +114,9 @@ class _Walker:
                 self.environment(value, where.scope, kubernetes=_kubernetes(table, where))
             elif key in _SCRIPTS:
                 self.script(value, where.scope)
-            elif key in ("command", "args", "entrypoint", "entryPoint", "annotations"):
-                continue
-            elif where.kind in ("ConfigMap", "Secret") and key in ("data", "stringData"):
+            elif key in ("command", "args", "entrypoint", "entryPoint", "annotations") or (
+                where.kind in ("ConfigMap", "Secret") and key in ("data", "stringData")
+            ):
                 continue
             else:
                 self.walk(value, replace(where, key=key, above=where.key))
@@ -158,18 +158,18 @@ class _Walker:
         for item in node.items if isinstance(node, Listing) else ():
             self.visits += 1
             if isinstance(item, Table):
-                name, value = item.scalar("name"), item.scalar("value")
-                if name is not None and value is not None:
+                name, told = item.scalar("name"), item.scalar("value")
+                if name is not None and told is not None:
                     self.gathering.variable(
-                        name.text, value, scope, how, exported=True, label=name.place()
+                        name.text, told, scope, how, exported=True, label=name.place()
                     )
             elif isinstance(item, Scalar):
                 name_text, equals, _ = item.value.text.partition("=")
                 if equals:
-                    value = item.value.part(len(name_text) + 1, len(item.value.text))
+                    rest = item.value.part(len(name_text) + 1, len(item.value.text))
                     self.gathering.variable(
                         name_text,
-                        value,
+                        rest,
                         scope,
                         how,
                         exported=True,
@@ -202,7 +202,7 @@ class _Walker:
                 parts += split(node.value)
                 breaks.append(len(parts))
         inner = tuple(b for b in breaks[:-1] if 0 < b < len(parts))
-        self.gathering.command(parts, scope, shell=False, start=True, lists=inner)
+        self.gathering.command(parts, scope, by_shell=False, start=True, lists=inner)
 
     def config_map(self, table: Table, scope: int) -> None:
         """A ConfigMap's keys: files by their names, variables by theirs."""
@@ -212,9 +212,7 @@ class _Walker:
             if not isinstance(value, Scalar):
                 continue
             if re.fullmatch("_?[A-Z][A-Z0-9_]*", key):
-                self.gathering.variable(
-                    key, value.value, scope, Setting.KUBERNETES, exported=True
-                )
+                self.gathering.variable(key, value.value, scope, Setting.KUBERNETES, exported=True)
             else:
                 inner = self.gathering.scope(Scope(name=key))
                 embedded.read(self.gathering, key, value.value, inner)
@@ -239,15 +237,30 @@ def _is_container(table: Table, where: _Where) -> bool:
     keys = {key for key, _ in table.items()}
     inside = ("containers", "initContainers", "containerDefinitions")
     if where.above == "services" or where.key in inside:
-        return bool(keys & {"image", "command", "entrypoint", "args", "env", "environment", "build"})
+        return bool(
+            keys & {"image", "command", "entrypoint", "args", "env", "environment", "build"}
+        )
     return "image" in keys and bool(
-        keys & {"command", "args", "entrypoint", "entryPoint", "env", "environment", "privileged", "name", "ports"}
+        keys
+        & {
+            "command",
+            "args",
+            "entrypoint",
+            "entryPoint",
+            "env",
+            "environment",
+            "privileged",
+            "name",
+            "ports",
+        }
     )
 
 
 def _kubernetes(table: Table, where: _Where) -> bool:
-    return where.key in ("containers", "initContainers") or where.kind not in ("", "ConfigMap") or (
-        table.get("args") is not None and where.key != "build"
+    return (
+        where.key in ("containers", "initContainers")
+        or where.kind not in ("", "ConfigMap")
+        or (table.get("args") is not None and where.key != "build")
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seedstall.model.settings import JdkSpan, Placed, Setting
 from seedstall.parse.configfile.gather import Gathering
@@ -79,7 +80,7 @@ def define(gathering: Gathering, name: Placed, value: Placed, scope: int, carrie
     ends = [at, at, *name.ends, name.place()[1], *value.ends]
     word = seed_word(Placed(text, starts, ends, (at, value.place()[1])))
     if word is not None:
-        gathering.option(word, scope, carrier)
+        gathering.option(replace(word, apart=True), scope, carrier)
 
 
 def properties(whole: Placed) -> Iterator[Property]:
@@ -153,7 +154,7 @@ def _decoded(written: Placed) -> Placed:
             at += 1
             continue
         digits = text[at + 2 : at + 6]
-        if following == "u" and len(digits) == 4 and all(d in "0123456789abcdefABCDEF" for d in digits):  # noqa: PLR2004
+        if following == "u" and re.fullmatch("[0-9A-Fa-f]{4}", digits):
             grown.take(written, at, 6, chr(int(digits, 16)))
             at += 6
         else:

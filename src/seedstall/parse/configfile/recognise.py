@@ -6,31 +6,86 @@ import re
 
 from seedstall.model.settings import Format
 
-_BY_NAME: tuple[tuple[re.Pattern[str], Format], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
-    for pattern, form in (
-        (r"(?:^|/)(?:Docker|Container)file(?:[.-][^/]*)?$|\.(?:docker|container)file$", Format.DOCKERFILE),
-        (r"\.(?:ya?ml|json)(?:\.(?:tpl|j2|tmpl|gotmpl))?$", Format.MANIFEST),
-        (r"\.(?:service|socket|timer)$|\.(?:service)\.d/[^/]+\.conf$|(?:^|/)(?:override|drop-?in)\.conf$", Format.UNIT),
-        (r"\.(?:bat|cmd)$", Format.BATCH),
-        (r"(?:^|/)jvm[^/]*\.(?:options|config)$|\.(?:vmoptions|options)$|\.options\.d/[^/]+$|(?:^|/)[^/]*jvm\.options$", Format.JVM_OPTIONS),
-        (r"(?:^|/)(?:[^/]*[.-])?java\.security(?:[.-][^/]*)?$|\.security$|(?:^|/)[^/]*security\.properties$", Format.SECURITY),
-        (r"\.properties$", Format.PROPERTIES),
-        (r"\.(?:gradle|gradle\.kts)$", Format.GRADLE),
-        (r"\.xml$|\.pom$", Format.XML),
-        (r"(?:^|[/-])sysconfig[/-][^/]*$|(?:^|/)tomcat(?:[89]|1[0-9])?\.conf$|\.env$|(?:^|/)\.?env(?:\.[^/]*)?$|/etc/environment$|(?:^|/)environment$", Format.ENVIRONMENT_FILE),
-        (r"\.(?:sh|bash|ksh|zsh|dash)$|(?:^|/)(?:standalone|domain|appclient|run)\.conf$|(?:^|/)java\.env$|(?:^|[/-])default[/-][^/]*$|(?:^|/)\.(?:bashrc|profile|bash_profile|activemqrc|mavenrc)$|(?:^|/)profile\.d/|(?:^|/)init\.d/", Format.SHELL),
-    )
-)  # fmt: skip
-_SHELL_SIGNS = re.compile(r"^[ \t]*(?:export[ \t]|if[ \t]|\.[ \t]|source[ \t]|case[ \t]|function[ \t]|for[ \t]|fi\b)", re.MULTILINE)
+_NAMES: tuple[tuple[Format, tuple[str, ...]], ...] = (
+    (
+        Format.DOCKERFILE,
+        (r"(?:^|/)(?:Docker|Container)file(?:[.-][^/]*)?$", r"\.(?:docker|container)file$"),
+    ),
+    (Format.MANIFEST, (r"\.(?:ya?ml|json)(?:\.(?:tpl|j2|tmpl|gotmpl))?$",)),
+    (
+        Format.UNIT,
+        (
+            r"\.(?:service|socket|timer)$",
+            r"\.service\.d/[^/]+\.conf$",
+            r"(?:^|/)(?:override|drop-?in)\.conf$",
+        ),
+    ),
+    (Format.BATCH, (r"\.(?:bat|cmd)$",)),
+    (
+        Format.JVM_OPTIONS,
+        (
+            r"(?:^|/)jvm[^/]*\.(?:options|config)$",
+            r"\.(?:vmoptions|options)$",
+            r"\.options\.d/[^/]+$",
+        ),
+    ),
+    (
+        Format.SECURITY,
+        (r"(?:^|[/.-])java\.security(?:[.-][^/]*)?$", r"\.security$", r"security\.properties$"),
+    ),
+    (Format.PROPERTIES, (r"\.properties$",)),
+    (Format.GRADLE, (r"\.(?:gradle|gradle\.kts)$",)),
+    (Format.XML, (r"\.xml$", r"\.pom$")),
+    (
+        Format.ENVIRONMENT_FILE,
+        (
+            r"(?:^|[/_-])sysconfig[/_-][^/]*$",
+            r"\.sysconfig$",
+            r"(?:^|/)tomcat(?:[89]|1[0-9])?\.conf$",
+            r"\.env$",
+            r"(?:^|/)\.?env(?:\.[^/]*)?$",
+            r"(?:^|/)environment$",
+        ),
+    ),
+    (
+        Format.SHELL,
+        (
+            r"\.(?:sh|bash|ksh|zsh|dash)$",
+            r"(?:^|/)(?:standalone|domain|appclient|run)\.conf$",
+            r"(?:^|/)java\.env$",
+            r"(?:^|[/_-])default[/_-][^/]*$",
+            r"(?:^|/)\.(?:bashrc|profile|bash_profile|activemqrc|mavenrc)$",
+            r"(?:^|/)(?:profile|init)\.d/",
+        ),
+    ),
+)
+_BY_NAME = tuple((re.compile("|".join(patterns), re.IGNORECASE), form) for form, patterns in _NAMES)
+_SHELL_SIGNS = re.compile(
+    r"^[ \t]*(?:export[ \t]|if[ \t]|\.[ \t]|source[ \t]|case[ \t]|function[ \t]|for[ \t]|fi\b)",
+    re.MULTILINE,
+)
 _ASSIGNMENT = re.compile(r"^[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*\+?=", re.MULTILINE)
 _SECTION = re.compile(r"^\[(?:Unit|Service|Install|Socket|Timer)\][ \t]*\r?$", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*(?:FROM|ARG)[ \t]+\S+", re.IGNORECASE | re.MULTILINE)
-_DOCKER = re.compile(r"^[ \t]*(?:FROM|RUN|CMD|ENTRYPOINT|ENV|COPY)[ \t]+\S", re.IGNORECASE | re.MULTILINE)
-_SECURITY = re.compile(r"^[ \t]*(?:securerandom\.(?:source|strongAlgorithms|drbg\.config)|security\.provider\.[0-9]+)[ \t]*[=:]", re.MULTILINE)
-_YAML = re.compile(r"^(?:apiVersion|kind|services|version|containers|spec|image|data|jobs|stages)[ \t]*:", re.MULTILINE)
-_JAVA = re.compile(r"(?:^|[\s/\\\"'])(?:java|javaw|jarsigner|keytool|rngd|haveged|mvn|catalina\.sh|docker|podman)(?:\.exe)?[\"']?(?:[ \t]|$)", re.MULTILINE)
-_PROPERTY = re.compile(r"^[ \t]*[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)+[ \t]*[=:]", re.MULTILINE)
+_DOCKER = re.compile(
+    r"^[ \t]*(?:FROM|RUN|CMD|ENTRYPOINT|ENV|COPY)[ \t]+\S", re.IGNORECASE | re.MULTILINE
+)
+_SECURITY = re.compile(
+    r"^[ \t]*(?:securerandom\.(?:source|strongAlgorithms|drbg\.config)|security\.provider\.[0-9]+)[ \t]*[=:]",
+    re.MULTILINE,
+)
+_YAML = re.compile(
+    r"^(?:apiVersion|kind|services|version|containers|spec|image|data|jobs|stages)[ \t]*:",
+    re.MULTILINE,
+)
+_JAVA = re.compile(
+    r"(?:^|[\s/\\\"'])(?:java|javaw|jarsigner|keytool|rngd|haveged|mvn|catalina\.sh|docker|podman)"
+    r"(?:\.exe)?[\"']?(?:[ \t]|$)",
+    re.MULTILINE,
+)
+_PROPERTY = re.compile(
+    r"^[ \t]*[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+)+[ \t]*[=:]", re.MULTILINE
+)
 HEAD = 64 * 1024
 """Characters by which the content is judged."""
 
@@ -52,7 +107,7 @@ def recognise(name: str, text: str) -> Format:
     return found or _by_content(head)
 
 
-def _by_content(head: str) -> Format:
+def _by_content(head: str) -> Format:  # noqa: PLR0911 - one return for each sign
     start = head.lstrip("\ufeff \t\r\n")
     if not start:
         return Format.UNRECOGNISED
@@ -76,7 +131,11 @@ def _loose(head: str, start: str) -> Format:
     if "\n-" in "\n" + start and _all_options(head):
         return Format.JVM_OPTIONS
     if _JAVA.search(head):
-        return Format.SHELL if _ASSIGNMENT.search(head) or _SHELL_SIGNS.search(head) else Format.COMMAND_LINE
+        return (
+            Format.SHELL
+            if _ASSIGNMENT.search(head) or _SHELL_SIGNS.search(head)
+            else Format.COMMAND_LINE
+        )
     if _ASSIGNMENT.search(head):
         return Format.SHELL
     if _PROPERTY.search(head):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from seedstall.model.settings import UNKNOWN, Damage, Placed
+from seedstall.parse.configfile.words import unknown
 
 EGD = "java.security.egd"
 PROPERTIES = "java.security.properties"
@@ -75,6 +76,7 @@ class SeedWord:
     prefix: str = "-D"
     at: int = 0
     tail: tuple[Placed, ...] = ()
+    apart: bool = False
 
 
 def meant(name: str) -> str:
@@ -219,9 +221,9 @@ def _named(option: Placed, prefix: str, damage: Damage) -> SeedWord | None:
         return None
     if len(bare) < end - start:
         damage, value = Damage.BLANKS, _trimmed(value)
-    elif bare != found and damage is Damage.NONE:
+    elif (bare != found or found not in SYSTEM) and damage is Damage.NONE:
         damage = Damage.NAME
-    if value is not None and UNKNOWN in value.text:
+    if value is not None and unknown(value.text):
         value = None if damage is Damage.NONE else value
     kept = "-J-D" if prefix.startswith("-J") else "-D"
     return SeedWord(found, option.part(start, end), value, option, damage, kept)
@@ -242,7 +244,7 @@ def _credible(found: str, value: Placed | None) -> bool:
     if value is None or not value.text:
         return False
     if found == EGD:
-        return device_like(value.text) or UNKNOWN in value.text
+        return device_like(value.text) or unknown(value.text)
     if found == STRONG:
         return "PRNG" in value.text.upper() or ":" in value.text or "DRBG" in value.text.upper()
     return True

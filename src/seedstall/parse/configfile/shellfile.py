@@ -23,6 +23,7 @@ from seedstall.parse.shell.script import (
 )
 
 _TARGET = re.compile(r">>?[ \t]*([\"']?)([^\s\"';|&<>]{1,400})\1")
+_HEREDOC = re.compile(r"<<-?[ \t]*[\"']?([A-Za-z_][A-Za-z0-9_]{0,80})")
 _CONDITIONAL = frozenset((BlockKind.IF, BlockKind.CASE, BlockKind.LOOP, BlockKind.CHAIN))
 MAX_NESTED = 6
 """Texts inside texts: ``sh -c "su -c '...'"``."""
@@ -107,12 +108,12 @@ class _Reader:
             self.declare(node.words[1:], words[1:], exported=first == "export", guarded=guarded)
         elif words[0].text.startswith("-") or words[0].text[:1] in "\u2013\u2014":
             self.gathering.stray(words, self.scope, self.last(node.assignments))
-        elif first in ("echo", "printf", "cat"):
+        elif first in ("echo", "printf", "cat", "tee"):
             self.content(node, words[1:])
         elif first == "set" and words[1:2] and words[1].text == "--":
-            self.gathering.command(words[2:], self.scope, shell=True, start=False)
+            self.gathering.command(words[2:], self.scope, by_shell=True, start=False)
         else:
-            self.gathering.command(words, self.scope, shell=True, start=self.start)
+            self.gathering.command(words, self.scope, by_shell=True, start=self.start)
 
     def last(self, assignments: tuple[Assignment, ...]) -> int | None:
         return len(self.gathering.variables) - 1 if assignments else None
@@ -153,12 +154,23 @@ class _Reader:
         tail = self.whole.text[node.words[-1].end : node.end]
         target = _TARGET.search(tail)
         words = [w for w in words if w.text not in ("-e", "-n", "-E", "-ne", "-en")]
-        if target is None or not words:
+        if target is None or target[2].startswith("/dev/"):
             return
         from seedstall.parse.configfile import embedded  # noqa: PLC0415 - the two call each other
 
-        text = replaced(joined(words), "\\n", "\n")
-        embedded.read(self.gathering, target[2], text, self.scope)
+        body = replaced(joined(words), "\\n", "\n") if words else self.here_document(node, tail)
+        if body is not None:
+            embedded.read(self.gathering, target[2], body, self.scope)
+
+    def here_document(self, node: Simple, tail: str) -> Placed | None:
+        """The text behind ``cat > FILE <<EOF``."""
+        match = _HEREDOC.search(tail)
+        begin = self.whole.text.find("\n", node.end) + 1
+        if match is None or not begin:
+            return None
+        end = self.whole.text.find(f"\n{match[1]}\n", begin - 1)
+        end = len(self.whole.text) - len(match[1]) if end < 0 else end + 1
+        return self.whole.part(begin, end) if end > begin else None
 
     # Places
 

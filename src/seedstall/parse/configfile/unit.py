@@ -34,9 +34,7 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
         elif _RUNS.fullmatch(match[1]):
             _command(gathering, value, scope, start=match[1] == "ExecStart")
     old = gathering.scopes[scope]
-    gathering.scopes[scope] = Scope(
-        old.name, old.image, old.product, old.jdk, sources=tuple(files)
-    )
+    gathering.scopes[scope] = Scope(old.name, old.image, old.product, old.jdk, sources=tuple(files))
 
 
 def _logical_lines(whole: Placed) -> Iterator[Placed]:
@@ -69,9 +67,7 @@ def environment(gathering: Gathering, value: Placed, scope: int) -> None:
         name, equals, _ = word.text.partition("=")
         if equals and name.isidentifier():
             inner = word.part(len(name) + 1, len(word.text))
-            inner = Placed(
-                inner.text, inner.starts, inner.ends, (inner.outer[0], word.outer[1])
-            )
+            inner = Placed(inner.text, inner.starts, inner.ends, (inner.outer[0], word.outer[1]))
             gathering.variable(
                 name, inner, scope, Setting.UNIT, exported=True, label=word.place(0, len(name))
             )
@@ -89,8 +85,8 @@ def _command(gathering: Gathering, value: Placed, scope: int, *, start: bool) ->
     chunk: list[Placed] = []
     for word in words:
         if word.text == ";":
-            gathering.command(chunk, scope, shell=False, start=start)
+            gathering.command(chunk, scope, by_shell=False, start=start)
             chunk = []
         else:
             chunk.append(word)
-    gathering.command(chunk, scope, shell=False, start=start)
+    gathering.command(chunk, scope, by_shell=False, start=start)

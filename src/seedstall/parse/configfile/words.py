@@ -9,8 +9,10 @@ from seedstall.model.settings import UNKNOWN, Placed
 
 BLANKS = " \t\n\r\f\v"
 _REFERENCE = re.compile(
-    r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}\n]{0,200}\}|\(([A-Za-z_][A-Za-z0-9_]*)\)|([A-Za-z_][A-Za-z0-9_]*))"
+    r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}\n]{0,200}\}|\(([A-Za-z_][A-Za-z0-9_]*)\)"
+    r"|([A-Za-z_][A-Za-z0-9_]*))"
 )
+_PLACEHOLDER = re.compile(r"\$[{(A-Za-z_]|\{\{|%[A-Za-z_]{1,60}%|@[A-Za-z_.]{1,60}@")
 _NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -51,19 +53,26 @@ def only_reference(text: str) -> bool:
     return _REFERENCE.fullmatch(text) is not None
 
 
-def split(whole: Placed, *, escape: str = "", expand: bool = False) -> list[Placed]:
-    """The words of *whole*: blanks separate, quotes keep blanks and go away.
+def unknown(text: str) -> bool:
+    """Whether a part of a text is filled in by somebody else: a variable, a placeholder of a build tool or a chart."""
+    return UNKNOWN in text or _PLACEHOLDER.search(text) is not None
 
-    *escape* is the character that takes the next one's meaning (none for the JVM's variables; a backslash for Docker and
-    systemd). With *expand*, ``$NAME`` outside single quotes becomes one unknown character.
+
+def split(
+    whole: Placed, *, escape: str = "", expand: bool = False, blanks: str = BLANKS
+) -> list[Placed]:
+    """The words of *whole*: *blanks* separate, quotes keep blanks and go away.
+
+    *escape* is the character that takes the next one's meaning (none for the JVM's variables; a backslash for
+    Docker and systemd). With *expand*, ``$NAME`` outside single quotes becomes one unknown character.
     """
     words: list[Placed] = []
     at, text = 0, whole.text
     while at < len(text):
-        if text[at] in BLANKS:
+        if text[at] in blanks:
             at += 1
             continue
-        word, at = _word(whole, at, escape, expand=expand, ends=BLANKS)
+        word, at = _word(whole, at, escape, expand=expand, ends=blanks)
         words.append(word)
     return words
 
@@ -73,9 +82,7 @@ def unquoted(whole: Placed, *, escape: str = "", expand: bool = False) -> Placed
     return _word(whole, 0, escape, expand=expand, ends="")[0]
 
 
-def _word(
-    whole: Placed, at: int, escape: str, *, expand: bool, ends: str
-) -> tuple[Placed, int]:
+def _word(whole: Placed, at: int, escape: str, *, expand: bool, ends: str) -> tuple[Placed, int]:
     text, first, grown, quote = whole.text, at, Growing(), ""
     while at < len(text) and (quote or text[at] not in ends):
         character = text[at]
@@ -131,7 +138,7 @@ def joined(parts: Sequence[Placed], glue: str = " ") -> Placed:
 
 
 def lines(whole: Placed) -> Iterable[Placed]:
-    """Its lines, without their ends (``\\n``, ``\\r\\n``)."""
+    """Its lines, without their ends: a line feed, with a carriage return before it or not."""
     at, text = 0, whole.text
     while at < len(text):
         end = text.find("\n", at)

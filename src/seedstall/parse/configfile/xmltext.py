@@ -15,7 +15,9 @@ from seedstall.parse.configfile.seedword import EGD, meant, seed_words
 from seedstall.parse.configfile.words import Growing, split, stripped
 
 _NAME = re.compile(r"/?([A-Za-z_][A-Za-z0-9_.:-]{0,200})")
-_ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]{0,100})[ \t\r\n]*=[ \t\r\n]*(\"[^\"<]*\"|'[^'<]*')")
+_ATTRIBUTE = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_.:-]{0,100})[ \t\r\n]*=[ \t\r\n]*(\"[^\"<]*\"|'[^'<]*')"
+)
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&apos;": "'"}
 _TOOLS = re.compile(r"jarsigner|keytool", re.IGNORECASE)
 MAX_DEPTH = 500
@@ -116,7 +118,7 @@ def _text(reader: _Reader, whole: Placed, start: int, end: int) -> None:
     element = reader.element
     if element == "artifactId" and reader.parent in ("plugin", "pluginManagement"):
         reader.plugin = body.text[:200]
-    elif element == "description" or element == "":
+    elif element in ("description", ""):
         return
     elif meant(element) == EGD and reader.parent != "properties":
         _named_element(reader, whole, start, body)
@@ -141,7 +143,9 @@ def _decoded(written: Placed) -> Placed:
         return written
     text, grown, at = written.text, Growing(), 0
     while at < len(text):
-        found = next((e for e in _ENTITIES if text.startswith(e, at)), "") if text[at] == "&" else ""
+        found = (
+            next((e for e in _ENTITIES if text.startswith(e, at)), "") if text[at] == "&" else ""
+        )
         grown.take(written, at, len(found) or 1, _ENTITIES.get(found, ""))
         at += len(found) or 1
     return grown.placed(written.outer)

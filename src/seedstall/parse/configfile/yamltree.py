@@ -1,8 +1,8 @@
 """YAML (and JSON) as a tree of nodes with places. The only module that knows PyYAML.
 
-PyYAML's events are taken, never its constructor: nothing is built from tags, an alias is the very node it names, and depth
-and number of nodes are bounded. Of the libraries with positions it is the one that gives the character index of both
-ends of a scalar, has a C parser (1 MB in 0.14 s, against 3 s in Python) and typed stubs.
+PyYAML's events are taken, never its constructor: nothing is built from tags, an alias is the very node it names, and
+depth and number of nodes are bounded. Of the libraries with positions it is the one that gives the character index of
+both ends of a scalar, has a C parser (1 MB in 0.14 s, against 3 s in Python) and typed stubs.
 """
 
 from __future__ import annotations
@@ -155,8 +155,9 @@ class _Builder:
 
 
 def _scalar(whole: Placed, event: yaml.ScalarEvent) -> Scalar:
-    start, end = event.start_mark.index, event.end_mark.index
-    end = min(end, len(whole.text))
+    if event.start_mark is None or event.end_mark is None:
+        raise ValueError("a scalar without a place")
+    start, end = event.start_mark.index, min(event.end_mark.index, len(whole.text))
     style = event.style or ""
     value = str(event.value)
     if style in ("|", ">"):

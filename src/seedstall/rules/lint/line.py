@@ -22,6 +22,7 @@ from seedstall.model.settings import (
     Settings,
 )
 from seedstall.model.verdict import Cause, Status
+from seedstall.parse.configfile.words import unknown
 
 EGD = "java.security.egd"
 PROPERTIES = "java.security.properties"
@@ -140,6 +141,7 @@ def made(
     also: tuple[Evidence, ...] = (),
 ) -> Finding:
     """A finding at *start*. *does* says in a clause what the setting really does: it is the first note, too."""
+    message, does = message.replace(UNKNOWN, "..."), does.replace(UNKNOWN, "...")
     return Finding(
         message=message,
         sentence=f"{place(file, start)}: {does}",
@@ -244,14 +246,12 @@ def unknown_note(span: JdkSpan | None) -> tuple[str, ...]:
     """What a fix for an unknown JDK leaves open."""
     if version(span) is not None:
         return ()
-    return (
-        f"the JDK is not known (say --jdk): from 8 on {URL_URANDOM} is right, on 6 and 7 only {UNSPECIAL_URANDOM} helps",
-    )
+    old = f"on 6 and 7 only {UNSPECIAL_URANDOM} helps"
+    return (f"the JDK is not known (say --jdk): from 8 on {URL_URANDOM} is right, {old}",)
 
 
 def swap(written: Placed, new: str) -> list[Edit]:
-    """Make *written* read *new*, touching only the stretch that differs; nothing where quotes stand inside that
-    stretch.
+    """Make *written* read *new*, touching only the stretch that differs; nothing where quotes stand inside it.
 
     What stands around it (quotes, escapes, a carriage return at the line's end) stays as it is.
     """
@@ -299,7 +299,7 @@ def written_value(file: ConfigFile, option: SeedOption) -> str | None:
     if option.value is None:
         return None
     start, end = option.value.place()
-    return file.text[start:end] if UNKNOWN in option.value.text else option.value.text
+    return file.text[start:end] if unknown(option.value.text) else option.value.text
 
 
 def mended(settings: Settings, file: ConfigFile, option: SeedOption) -> tuple[str, JdkSpan | None]:
@@ -307,9 +307,7 @@ def mended(settings: Settings, file: ConfigFile, option: SeedOption) -> tuple[st
     span = jdk_span(settings, file, option.scope, option.carrier)
     value = written_value(file, option)
     windows = any(s.windows for s in scopes_above(file, option.scope))
-    if option.meant == EGD and not (
-        value and UNKNOWN in (option.value.text if option.value else "")
-    ):
+    if option.meant == EGD and (option.value is None or not unknown(option.value.text)):
         value = kept(value.strip(QUOTES) if value else value, span, windows=windows)
     return right_option(option, value or ""), span
 

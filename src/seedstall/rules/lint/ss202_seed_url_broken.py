@@ -45,9 +45,12 @@ def seed_url_broken(settings: Settings) -> Iterator[Finding]:
     for seen in seed_values(settings):
         if seen.windows and _lost_on_windows(seen):
             yield _on_windows(seen)
-        elif seen.problem is not None and seen.problem.fault in _KINDS:
-            if destination(seen.text).target is not Target.RANDOM_LIKE:
-                yield _found(seen)
+        elif (
+            seen.problem is not None
+            and seen.problem.fault in _KINDS
+            and destination(seen.text).target is not Target.RANDOM_LIKE
+        ):
+            yield _found(seen)
 
 
 def _found(seen: SeedValue) -> Finding:
@@ -90,8 +93,8 @@ def _on_windows(seen: SeedValue) -> Finding:
         seen.start,
         message=f"{seen.setting}={seen.text} on Windows",
         does=(
-            f"{seen.setting}={seen.text} names a file that Windows does not have, and is not one of the two strings that"
-            f" the JDK takes for its own generator there: it falls back to the threaded seeder, 5 to 9 s at every"
+            f"{seen.setting}={seen.text} names a file that Windows does not have, and is not one of the two strings"
+            f" that the JDK takes for its own generator there: it falls back to the threaded seeder, 5 to 9 s at every"
             f" start (JDK-8293326; {line.on_which(seen.span)})"
         ),
         cause=Cause.THREADED_SEED,

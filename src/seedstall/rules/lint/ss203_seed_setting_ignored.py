@@ -119,8 +119,8 @@ def _behind(file: ConfigFile, command: Command, at: int, option: SeedOption) -> 
         start,
         message=f"{shown} behind the program's name",
         does=(
-            f"{shown} stands after the jar or main class: {option.word.text} in it is an argument of the program, and the"
-            " JVM never sees it, on every JDK"
+            f"{shown} stands after the jar or main class: {option.word.text} in it is an argument of the program, and"
+            " the JVM never sees it, on every JDK"
         ),
         cause=Cause.INEFFECTIVE_FIX,
         confidence=Confidence.LIKELY,
@@ -208,7 +208,7 @@ def _misnamed(settings: Settings, file: ConfigFile, option: SeedOption) -> Findi
     if option.meant == line.STRONG:
         return _no_system_property(file, option, name)
     new, span = line.mended(settings, file, option)
-    security = name.lower() in ("securerandom.source",)
+    security = name.lower() == line.SOURCE
     why = (
         "a security property and no system property: -D has no effect on it"
         if security

@@ -48,8 +48,8 @@ def _docker(file: ConfigFile, command: Command) -> Finding:
         start,
         message=f"a list with {why}",
         does=(
-            f"the list has {why}, so Docker does not take it for a list: a shell is handed the whole line with its brackets,"
-            " and no option in it reaches a JVM"
+            f"the list has {why}, so Docker does not take it for a list: a shell is handed the whole line with its"
+            " brackets, and no option in it reaches a JVM"
         ),
         cause=Cause.HARMFUL_FIX,
         severity=Severity.ERROR,
@@ -61,7 +61,12 @@ def _docker(file: ConfigFile, command: Command) -> Finding:
 def _as_json(text: str) -> str:
     """The list with straight double quotes; ``""`` where that does not make one."""
     straight = "".join('"' if c in moved.TYPOGRAPHIC else c for c in text)
-    for candidate in (straight, straight.replace("'", '"'), straight.replace('" "', '", "')):
+    for candidate in (
+        straight,
+        straight.replace("'", '"'),
+        straight.replace('" "', '", "'),
+        straight.replace("\\", "\\\\"),
+    ):
         if _is_list(candidate):
             return candidate
     return ""
@@ -103,8 +108,8 @@ def _yaml(file: ConfigFile, command: Command, at: int) -> Finding:
         word.place()[0],
         message=f"{word.text} with typographic quotation marks",
         does=(
-            f"the quotation marks of {word.text} are typographic: to YAML they are part of the word, and no such program or"
-            " option exists"
+            f"the quotation marks of {word.text} are typographic: to YAML they are part of the word, and no such"
+            " program or option exists"
         ),
         cause=Cause.HARMFUL_FIX,
         severity=Severity.ERROR,

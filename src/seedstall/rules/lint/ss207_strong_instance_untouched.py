@@ -59,11 +59,8 @@ def _beside(value: SeedValue, strong: StrongList) -> bool:
 
 def _in_file(strong: StrongList, source: SeedValue) -> Finding:
     fips = any(is_fips_software(p) for p in strong.providers)
-    notes = (strong_advice().why,)
-    if fips:
-        notes += (
-            "NativePRNGNonBlocking is not FIPS-compliant: where that counts, feed the pool (bcgit/bc-java#1431)",
-        )
+    doubt = "NativePRNGNonBlocking is not FIPS-compliant: where that counts, feed the pool (bcgit/bc-java#1431)"
+    notes = (strong_advice().why, *((doubt,) if fips else ()))
     value = strong.entry.value.text
     return line.made(
         strong.file,

@@ -89,15 +89,15 @@ def _in_fips_mode(strong: StrongList, fips_on: str) -> Iterator[Finding]:
     elif fips_on:
         yield _found(
             strong,
-            f"is not there under {fips_on}: in FIPS mode the provider SUN has no SecureRandom, and getInstanceStrong() throws"
-            " NoSuchAlgorithmException",
+            f"is not there under {fips_on}: in FIPS mode the provider SUN has no SecureRandom, and getInstanceStrong()"
+            " throws NoSuchAlgorithmException",
             NSS,
             sure=True,
         )
     elif listed or any(is_fips_software(p) for p in strong.providers):
         yield _found(
             strong,
-            "is not FIPS-compliant, and in FIPS mode Red Hat's JDK (whose file this is) has no SecureRandom in SUN at all",
+            "is not FIPS-compliant, and in FIPS mode Red Hat's JDK (whose file this is) has no SecureRandom in SUN",
             NSS if listed else "NativePRNGBlocking:SUN",
             sure=False,
         )

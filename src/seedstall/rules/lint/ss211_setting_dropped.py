@@ -85,7 +85,7 @@ def _unread(
     if variable.name == "JDK_JAVA_OPTIONS":
         span = line.jdk_span(settings, file, variable.scope)
         if span is not None and span.newest is not None and span.newest < DRBG_SINCE:
-            why = f"JDK_JAVA_OPTIONS is read by the java launcher of 9 and later only ({line.on_which(span)})"
+            why = f"JDK_JAVA_OPTIONS is read by java itself from 9 on only ({line.on_which(span)})"
             yield _renamed(file, variable, option, why, "JAVA_TOOL_OPTIONS", Confidence.CONFIRMED)
         return
     if variable.name in READ_BY_JVM:
@@ -99,7 +99,8 @@ def _unread(
     command = _plain_java(file, variable)
     if command is not None and not _used(file, variable):
         at = command.words[max(0, command.launcher_at)].place()[0]
-        why = f"the JVM does not read {variable.name}, and the command at line {line.line_of(file, at)} does not name it"
+        number = line.line_of(file, at)
+        why = f"the JVM does not read {variable.name}, and the command at line {number} does not name it"
         yield _renamed(file, variable, option, why, "JAVA_TOOL_OPTIONS", Confidence.LIKELY, at)
 
 
@@ -211,8 +212,8 @@ def _keycloak(file: ConfigFile, variable: Variable, kernel: KernelRandom | None)
         variable.label[0] if variable.label is not None else variable.value.place()[0],
         message="JAVA_OPTS handed to Keycloak, which drops kc.sh's own seed setting",
         does=(
-            "JAVA_OPTS replaces kc.sh's defaults, -Djava.security.egd=file:/dev/urandom among them: seeding reads /dev/random"
-            " again, on every JDK"
+            "JAVA_OPTS replaces kc.sh's defaults, -Djava.security.egd=file:/dev/urandom among them: seeding reads"
+            " /dev/random again, on every JDK"
         ),
         cause=Cause.HARMFUL_FIX,
         severity=Severity.NOTE if harmless else Severity.WARNING,
@@ -230,8 +231,8 @@ def _wildfly(file: ConfigFile, variable: Variable, option: SeedOption) -> Findin
         option.word.place()[0],
         message="JAVA_OPTS handed to WildFly, which replaces the defaults of standalone.conf",
         does=(
-            f"{option.word.text} does take effect, but JAVA_OPTS from outside replaces every default of standalone.conf (heap, metaspace,"
-            " jboss.modules.system.pkgs)"
+            f"{option.word.text} does take effect, but JAVA_OPTS from outside replaces every default of standalone.conf"
+            " (heap, metaspace, jboss.modules.system.pkgs)"
         ),
         cause=Cause.HARMFUL_FIX,
         confidence=Confidence.LIKELY,
@@ -248,7 +249,8 @@ def _server_conf(file: ConfigFile, variable: Variable, option: SeedOption) -> Fi
         option.word.place()[0],
         message="JAVA_OPTS set anew in the server's configuration",
         does=(
-            f"{option.word.text} does take effect, but JAVA_OPTS is set without $JAVA_OPTS: every default that the file has set is lost"
+            f"{option.word.text} does take effect, but JAVA_OPTS is set without $JAVA_OPTS: every default that the file"
+            " has set is lost"
         ),
         cause=Cause.HARMFUL_FIX,
         confidence=Confidence.LIKELY,

@@ -44,9 +44,9 @@ def unexpanded_variable(settings: Settings) -> Iterator[Finding]:
                 and (lost := _unresolved(file, index)) is not None
             ):
                 yield lost
-            if variable.how in _WHERE and any(_is_options(n) for n in variable.literal):
-                if _holds_options(variable):
-                    yield _in_value(file, variable, index)
+            named = variable.how in _WHERE and any(map(_is_options, variable.literal))
+            if named and _holds_options(variable):
+                yield _in_value(file, variable, index)
         for command in file.commands:
             found = _in_list(file, command)
             if found is not None:
@@ -89,8 +89,8 @@ def _unresolved(file: ConfigFile, index: int) -> Finding | None:
             start,
             message=f"{match[0]} in {variable.name}, which nothing sets before",
             does=(
-                f"{match[0]} names no earlier entry of this container (the image's variables do not count): Kubernetes leaves"
-                " the text as it stands, unless something that is injected sets it first"
+                f"{match[0]} names no earlier entry of this container (the image's variables do not count): Kubernetes"
+                " leaves the text as it stands, unless something that is injected sets it first"
             ),
             cause=Cause.INEFFECTIVE_FIX,
             severity=Severity.NOTE,
@@ -122,8 +122,8 @@ def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
         start,
         message=f"{match[0]} in {variable.name}, which nobody expands",
         does=(
-            f"{_WHERE[variable.how]}: the text {match[0]} itself reaches java, which takes it for the main class, or for the"
-            " program's name"
+            f"{_WHERE[variable.how]}: the text {match[0]} itself reaches java, which takes it for the main class"
+            " or the program's name"
         ),
         cause=Cause.INEFFECTIVE_FIX,
         confidence=Confidence.LIKELY,
@@ -135,15 +135,12 @@ def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
 
 
 def _in_list(file: ConfigFile, command: Command) -> Finding | None:
-    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: the others expand what they
-    know.
-    """
+    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: others expand what they know."""
     if command.by_shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
         return None
-    end = command.program_from if command.program_from is not None else len(command.words)
-    for word in command.words[: end + 1]:
-        match = _REFERENCE.search(word.text)
-        if match is None:
+    for word in command.words:
+        match = _REFERENCE.fullmatch(word.text)
+        if match is None or not _is_options(match[1] or match[2]):
             continue
         start = word.place()[0]
         return line.made(
@@ -151,8 +148,8 @@ def _in_list(file: ConfigFile, command: Command) -> Finding | None:
             start,
             message=f"{word.text} in a list, which nobody expands",
             does=(
-                f"{word.text} stands in the JSON form, which no shell reads: java gets the text itself and takes it for the"
-                " main class or a file's name"
+                f"{word.text} stands in the JSON form, which no shell reads: java gets the text itself and takes it for"
+                " the main class or a file's name"
             ),
             cause=Cause.INEFFECTIVE_FIX,
             severity=Severity.WARNING,

@@ -71,7 +71,7 @@ def _lost(
     if before is not None:
         place = line.evidence(file, before.value.place()[0])
         return _found(file, variable, f"the one at {place.origin}", (place,), sure=True)
-    brought = _brought(settings, file, variable, scope)
+    brought = _brought(settings, variable, scope)
     if brought is not None:
         return _found(
             file,
@@ -91,9 +91,7 @@ def _lost(
     return None
 
 
-def _brought(
-    settings: Settings, file: ConfigFile, variable: Variable, scope: Scope
-) -> Evidence | None:
+def _brought(settings: Settings, variable: Variable, scope: Scope) -> Evidence | None:
     """The same variable in a ConfigMap or environment file handed over, where the container takes such in."""
     if not scope.sources:
         return None

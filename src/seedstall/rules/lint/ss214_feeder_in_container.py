@@ -114,7 +114,8 @@ def _found(file: ConfigFile, word: Placed, what: str, edits: list[line.Edit]) ->
         word.place()[0],
         message=f"{word.text} inside a container",
         does=(
-            f"{what}: without CAP_SYS_ADMIN it cannot feed the pool, which is the host's; it has no effect, on every kernel"
+            f"{what}: without CAP_SYS_ADMIN it cannot feed the pool, which is the host's; it has no effect, on every"
+            " kernel"
         ),
         cause=Cause.INEFFECTIVE_FIX,
         confidence=Confidence.LIKELY,
