@@ -11,7 +11,7 @@ from seedstall.model.jvm import Product
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import Observation, Observations
 from seedstall.model.seeding import Algorithm, Operation, SeedSource
-from seedstall.model.tasks import FileKind
+from seedstall.model.tasks import FileKind, WaitingChildren
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules.ss101_blocking_seed import blocking_seed
@@ -24,7 +24,7 @@ def check(
     jdk: JdkVersion | None = None,
     product: Product | None = None,
 ) -> list[Finding]:
-    return list(blocking_seed(seeds, kernel, source, jdk, product, None, None))
+    return list(blocking_seed(seeds, kernel, source, jdk, product, None, None, None))
 
 
 def test_a_stack_alone_is_likely_and_asks_for_the_kernel() -> None:
@@ -148,6 +148,17 @@ def test_a_measured_dry_device_is_slow() -> None:
 
     assert (finding.status, finding.confidence) == (Status.SLOW, Confidence.LIKELY)
     assert "1 min 55 s" in finding.sentence
+
+
+def test_a_child_that_waits_is_named_and_no_flag_of_the_jvm_is_offered() -> None:
+    gpg = replace(by_hand.task(), tid=77, comm="gpg")
+    children = WaitingChildren((gpg,))
+    nothing = SeedEvidence(threads=12, tasks=14)
+
+    (finding,) = blocking_seed(nothing, by_hand.POOL, None, None, None, None, None, children)
+
+    assert "gpg (pid 77)" in finding.sentence
+    assert [f.surface for f in finding.fixes] == ["rngd"]
 
 
 def test_no_wait_is_clear() -> None:

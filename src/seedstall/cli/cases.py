@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from seedstall.effect.attach import Attacher
 from seedstall.engine.diagnosis import diagnose_case
 from seedstall.model.errors import NoSuchTargetError, SeedstallError
-from seedstall.model.evidence import Ref, Space
+from seedstall.model.evidence import Missing, Ref, Space
 from seedstall.model.report import Failure, Report
 from seedstall.source import detect, host, inputs
 from seedstall.source.base import Combined, Source
@@ -80,7 +80,7 @@ def plan(
     pids += [p for p in host.all_jvms() if p not in pids] if every_jvm else []
     beside = (inputs.InputSource(handed), said.source())
     found = [_live(pid, beside, touch) for pid in pids]
-    found += [Planned(t.name, Combined(detect.tree(t), *beside)) for t in trees]
+    found += [_captured(t, handed, said) for t in trees]
     if handed and not found:
         found.append(Planned(" ".join(t.name for t in handed), Combined(*beside)))
     found += [Planned(t.name, Combined(inputs.InputSource([t]), said.source())) for t in alone]
@@ -105,6 +105,12 @@ def _jvms(targets: Sequence[Target]) -> tuple[list[int], list[str]]:
             )
         pids += [pid for pid in found if pid not in pids]
     return pids, notices
+
+
+def _captured(target: Target, handed: Sequence[Target], said: Said) -> Planned:
+    """A captured tree with its own logs, and whatever was handed over beside it."""
+    texts = inputs.InputSource([*detect.logs_of(target), *handed])
+    return Planned(target.name, Combined(detect.tree(target), texts, said.source()))
 
 
 def _live(pid: int, beside: Sequence[Source], touch: Touch) -> Planned:
@@ -132,6 +138,8 @@ def would_do(chosen: Plan) -> Iterator[str]:
         if case.attacher is None:
             yield f"{case.target}: nothing but reads of /proc and files"
             continue
-        case.source.read(Ref(Space.ATTACH, "threaddump"))
+        answer = case.source.read(Ref(Space.ATTACH, "threaddump"))
+        if isinstance(answer, Missing) and not case.attacher.actions:
+            yield f"{case.target}: would not attach: {answer.detail or answer.why}"
         for action in case.attacher.actions:
             yield f"{action.pid}: would {action.what}"

@@ -147,6 +147,16 @@ def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterato
         yield Evidence(origin=origin, excerpt=f"it last ran {duration(wait.since_ms)} ago")
 
 
+def child_evidence(task: KernelTask) -> Iterator[Evidence]:
+    """What the kernel shows of a child process's wait."""
+    if task.syscall is not None:
+        yield Evidence(
+            origin=f"/proc/{task.tid}/syscall", excerpt=f"{_call(task)}, state {task.state}"
+        )
+    if task.wchan is not None:
+        yield Evidence(origin=f"/proc/{task.tid}/wchan", excerpt=visible(task.wchan))
+
+
 def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
     java, dump = wait.java, wait.dump
     if java is None or dump is None:

@@ -46,10 +46,7 @@ def remedies(
     device_replaced: bool = False,
 ) -> tuple[Fix, ...]:
     """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
-    fixes: list[Fix] = []
-    kernel = around.kernel
-    if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL and not device_replaced:
-        fixes.extend(pool_remedies.feeder(around.distribution, kernel, FEED))
+    fixes = list(host_fixes(around, device_replaced=device_replaced))
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)
     if egd_cannot_help(stack):
@@ -57,6 +54,14 @@ def remedies(
     else:
         fixes.extend(egd_fixes(stack, around.jdk, product))
     return tuple(fixes)
+
+
+def host_fixes(around: Surroundings, *, device_replaced: bool = False) -> tuple[Fix, ...]:
+    """A feeder for the host, where its pool is what runs dry."""
+    kernel = around.kernel
+    if kernel is None or kernel.model is not BlockingModel.BLOCKING_POOL or device_replaced:
+        return ()
+    return pool_remedies.feeder(around.distribution, kernel, FEED)
 
 
 def feeder() -> Fix:

@@ -12,9 +12,10 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
 from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
 from seedstall.model.log import ServerLog
+from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.seeding import Device, SeedRole, SeedSource
-from seedstall.model.tasks import FileKind, KernelTask
+from seedstall.model.tasks import FileKind, KernelTask, WaitingChildren
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
@@ -32,6 +33,7 @@ def blocking_seed(
     product: Product | None,
     process: JvmProcess | None,
     distribution: Distribution | None,
+    children: WaitingChildren | None,
 ) -> Iterator[Finding]:
     """A thread waits for random bytes from a device that blocks.
 
@@ -62,6 +64,7 @@ def blocking_seed(
     if stuck:
         yield _stalled(stuck, seeds, around)
         return
+    yield from _from_children(children, around)
     yield from seed_log.from_log(seeds, around, caught)
     yield from seed_log.from_measurements(seeds)
 
@@ -171,6 +174,29 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
         since_ms=wait.since_ms,
         progress=_progress(wait),
     )
+
+
+def _from_children(children: WaitingChildren | None, around: Surroundings) -> Iterator[Finding]:
+    """A program that the JVM started (gpg, openssl, ssh-keygen) and that waits for random bytes itself."""
+    waiting = (
+        [t for t in children.tasks if _blocks(SeedWait(task=t), around.kernel)] if children else []
+    )
+    for task in waiting[:1]:
+        name = visible(task.comm)[:40]
+        where = account.place_of(SeedWait(task=task), Device.RANDOM, None)
+        why = account.device_clause(task) or account.kernel_clause(around.kernel)
+        yield Finding(
+            message=f"{name}, a child of the JVM, waiting for random bytes",
+            sentence=f"{name} (pid {task.tid}), which this JVM started, waits {where}; {why}",
+            cause=Cause.BLOCKING_SEED,
+            status=Status.STALLED,
+            severity=Severity.ERROR,
+            confidence=Confidence.CONFIRMED,
+            evidence=tuple(account.child_evidence(task)),
+            fixes=remedies.host_fixes(around, device_replaced=_replaced(task)),
+            notes=("no setting of the JVM reaches its child: the host's pool must be fed",),
+            explains=(Cause.BLOCKING_SEED, Cause.FEEDER_DOWN),
+        )
 
 
 def _progress(wait: SeedWait) -> Progress | None:

@@ -68,27 +68,36 @@ def split(
     """
     words: list[Placed] = []
     at, text = 0, whole.text
+    last = _last_quotes(text)
     while at < len(text):
         if text[at] in blanks:
             at += 1
             continue
-        word, at = _word(whole, at, escape, expand=expand, ends=blanks)
+        word, at = _word(whole, at, escape, last, expand=expand, ends=blanks)
         words.append(word)
     return words
 
 
 def unquoted(whole: Placed, *, escape: str = "", expand: bool = False) -> Placed:
     """*whole* as one word, whatever blanks it holds."""
-    return _word(whole, 0, escape, expand=expand, ends="")[0]
+    last = _last_quotes(whole.text)
+    return _word(whole, 0, escape, last, expand=expand, ends="")[0]
 
 
-def _word(whole: Placed, at: int, escape: str, *, expand: bool, ends: str) -> tuple[Placed, int]:
+def _last_quotes(text: str) -> dict[str, int]:
+    return {quote: text.rfind(quote) for quote in "'\""}
+
+
+def _word(
+    whole: Placed, at: int, escape: str, last: dict[str, int], *, expand: bool, ends: str
+) -> tuple[Placed, int]:
     text, first, grown, quote = whole.text, at, Growing(), ""
     while at < len(text) and (quote or text[at] not in ends):
         character = text[at]
         if character == quote:
             quote, at = "", at + 1
-        elif not quote and character in "'\"":
+        elif not quote and character in "'\"" and at < last[character]:
+            # One that nothing closes is a character like any other.
             quote, at = character, at + 1
         elif escape and character == escape and quote != "'" and at + 1 < len(text):
             grown.take(whole, at, 2, text[at + 1])

@@ -39,9 +39,7 @@ def broken_exec_form(settings: Settings) -> Iterator[Finding]:
 def _docker(file: ConfigFile, command: Command) -> Finding:
     start, end = command.words[0].place()
     typographic = any(q in file.text[start:end] for q in moved.TYPOGRAPHIC)
-    why = (
-        "typographic quotation marks" if typographic else "no valid JSON (words need double quotes)"
-    )
+    why = "typographic quotation marks" if typographic else "no valid JSON"
     new = _as_json(file.text[start:end])
     return line.made(
         file,

@@ -65,15 +65,8 @@ def _fips_mode(settings: Settings) -> str:
 def _all_absent(strong: StrongList, listed: tuple[str, ...]) -> bool:
     if not listed or any("." in p for p in listed):
         return False  # a provider given by its class may have any name
-    return all(provider and provider not in _names(listed) for _, provider in strong.entries)
-
-
-def _names(listed: tuple[str, ...]) -> set[str]:
-    """SunPKCS11 with a configuration is called after it: any PKCS11 name may be there."""
-    names = set(listed)
-    if "SunPKCS11" in names:
-        names.add("SunPKCS11-NSS-FIPS")
-    return names
+    # SunPKCS11 is called after its configuration, and FIPS mode brings it from elsewhere.
+    return all(p and p not in listed and not p.startswith("SunPKCS11") for _, p in strong.entries)
 
 
 def _in_fips_mode(strong: StrongList, fips_on: str) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ def _lost(
             sure=True,
         )
     image = next(((f, v) for f, v in images if v.name == variable.name), None)
-    if image is not None and image[1].value.text != variable.value.text:
+    if image is not None and image[1].value.text.strip() not in variable.value.text:
         place = line.evidence(image[0], image[1].value.place()[0])
         what = f"the image's at {place.origin}"
         return _found(file, variable, what, (place,), sure=True, repeat=image[1].value.text)
