@@ -8,12 +8,14 @@ from seedstall.model.settings import UNKNOWN, Placed, Setting
 from seedstall.parse.configfile.gather import Gathering
 from seedstall.parse.configfile.words import Growing, joined, lines, split, stripped
 
-_SET = re.compile(r"set[ \t]+(?:/[a-z][ \t]+)?(\"?)([A-Za-z_][A-Za-z0-9_()]*)=", re.IGNORECASE)
+_SET = re.compile(
+    r"(?:^|[ \t(&])set[ \t]+(?:/[a-z][ \t]+)?(\"?)([A-Za-z_][A-Za-z0-9_()]*)=", re.IGNORECASE
+)
+_SAYS = re.compile(r"echo[ \t.]", re.IGNORECASE)
 _REMARK = re.compile(r"(?:rem(?:[ \t]|$)|::)", re.IGNORECASE)
 _EXPANSION = re.compile(r"[%!]([A-Za-z_][A-Za-z0-9_]*)(?::[^%!\n]{0,80})?[%!]")
 _BEFORE = re.compile(
-    r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*|if[ \t]+.{1,200}?[ \t])[ \t]*(?=\S)",
-    re.IGNORECASE,
+    r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*)[ \t]+(?=\S)", re.IGNORECASE
 )
 
 
@@ -32,28 +34,28 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
 
 
 def _line(gathering: Gathering, line: Placed, scope: int) -> None:
-    for start in (0, _behind(line.text)):
-        match = _SET.match(line.text, start)
-        if match is None:
-            continue
+    match = None if _SAYS.match(line.text) else _SET.search(line.text)
+    if match is not None:
         value = line.part(match.end(), len(line.text))
         if match[1]:
             end = value.text.rfind('"')
             value = value.part(0, end if end >= 0 else len(value.text))
         refs = tuple(m[1] for m in _EXPANSION.finditer(value.text))
         gathering.variable(
-            match[2], _expanded(value), scope, Setting.BATCH, refs=refs, exported=True
+            match[2],
+            _expanded(value),
+            scope,
+            Setting.BATCH,
+            refs=refs,
+            exported=True,
+            label=line.place(match.start(2), match.end(2)),
         )
         return
-    rest = line.part(_behind(line.text), len(line.text))
+    before = _BEFORE.match(line.text)
+    rest = line.part(before.end() if before else 0, len(line.text))
     words = split(_expanded(rest))
     if any("java" in w.text.lower() for w in words[:4]):
         gathering.command(words, scope, by_shell=True, start=True)
-
-
-def _behind(text: str) -> int:
-    match = _BEFORE.match(text)
-    return match.end() if match else 0
 
 
 def _expanded(value: Placed) -> Placed:

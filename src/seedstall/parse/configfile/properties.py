@@ -89,7 +89,7 @@ def properties(whole: Placed) -> Iterator[Property]:
     while at < len(text):
         start = at
         logical, at = _logical(whole, at)
-        if logical is not None:
+        if logical is not None and logical.text:
             yield _entry(logical, whole.place(start, max(start + 1, at)))
 
 

@@ -200,7 +200,7 @@ def _option(option: Placed) -> SeedWord | None:
             return _named(option, prefix, damage)
     if text[:1] and text[0] in DASHES and text[1:2] in ("D", "d"):
         return _named(option, text[:2], Damage.DASH)
-    for prefix in ("", "D", "--"):
+    for prefix in ("--",) if text.startswith("--") else ("", "D"):
         if text.startswith(prefix) and (found := _named(option, prefix, Damage.NO_DASH)):
             plain = found.name.text in (EGD, PROPERTIES) or found.name.text.lower() == EGD
             return found if plain and found.value is not None else None

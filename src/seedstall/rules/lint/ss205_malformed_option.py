@@ -25,7 +25,7 @@ _FATE = {
     Damage.QUOTES: "java takes it for the main class, and does not start the program",
     Damage.DASH: "java takes it for the main class, and does not start the program",
     Damage.EXTRA_DASH: "the JVM refuses to start with an unrecognized option",
-    Damage.NO_DASH: "java takes it for the main class, and does not start the program",
+    Damage.NO_DASH: "java takes it for the main class or an option it does not know, and does not start",
     Damage.SMALL_D: "the JVM refuses to start with an unrecognized option",
     Damage.BLANKS: "java takes a part of it for the main class, and does not start the program",
     Damage.NO_BREAK_SPACE: "nothing splits there: it is a part of the option before it",
