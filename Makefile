@@ -29,6 +29,9 @@ test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where th
 matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (some ten minutes)
 	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
 
+matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (minutes)
+	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
+
 lint: $(DEV) ## Style, layers, shell scripts
 	.venv/bin/ruff format --check $(PYTHON_FILES)
 	.venv/bin/ruff check $(PYTHON_FILES)

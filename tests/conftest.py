@@ -36,6 +36,7 @@ gaps: list[str] = []
 def pytest_configure(config: pytest.Config) -> None:
     """Name the markers that pyproject.toml does not."""
     config.addinivalue_line("markers", "network: installs packages with pip")
+    config.addinivalue_line("markers", "matrix: takes minutes, run by make matrix alone")
     _furnish_jdk8()
 
 
@@ -51,6 +52,16 @@ def _furnish_jdk8() -> None:
             namespace.furnish(str(JDK8_ROOT))
         except OSError as error:
             sys.stderr.write(f"no mount namespace for {JDK8_ROOT}: {error}\n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the whole matrix out, unless markers are chosen by hand."""
+    if "matrix" in str(config.getoption("markexpr")):
+        return
+    left_out = [item for item in items if item.get_closest_marker("matrix")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("matrix")]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

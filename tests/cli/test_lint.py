@@ -42,11 +42,11 @@ def folder(tmp_path: Path) -> Path:
         (["right.sh", "--kernel", "6.1.0", "--fail-on", "note"], 10),
     ],
 )
-def test_exit_codes(folder: Path, seedstall: Seedstall, arguments: list[str], code: int):
+def test_exit_codes(folder: Path, seedstall: Seedstall, arguments: list[str], code: int) -> None:
     assert seedstall("lint", *arguments, cwd=folder).returncode == code
 
 
-def test_the_first_line_is_the_answer(folder: Path, seedstall: Seedstall):
+def test_the_first_line_is_the_answer(folder: Path, seedstall: Seedstall) -> None:
     ran = seedstall("lint", "-q", "wrong.sh", cwd=folder)
 
     assert ran.stdout.startswith("at-risk (ineffective-fix, confirmed): wrong.sh:1: ")
@@ -54,7 +54,7 @@ def test_the_first_line_is_the_answer(folder: Path, seedstall: Seedstall):
     assert ran.stderr == ""
 
 
-def test_an_error_reads_well(folder: Path, seedstall: Seedstall):
+def test_an_error_reads_well(folder: Path, seedstall: Seedstall) -> None:
     ran = seedstall("lint", "nowhere.sh", cwd=folder)
 
     assert ran.stderr == (
@@ -62,8 +62,11 @@ def test_an_error_reads_well(folder: Path, seedstall: Seedstall):
     )
 
 
-def test_forms(folder: Path, seedstall: Seedstall):
-    assert json.loads(seedstall("lint", "--format", "json", "wrong.sh", cwd=folder).stdout)["schema"] == 1
+def test_forms(folder: Path, seedstall: Seedstall) -> None:
+    assert (
+        json.loads(seedstall("lint", "--format", "json", "wrong.sh", cwd=folder).stdout)["schema"]
+        == 1
+    )
     sarif = json.loads(seedstall("lint", "--format", "sarif", "wrong.sh", cwd=folder).stdout)
     assert sarif["version"] == "2.1.0"
     markdown = seedstall("lint", "--format", "markdown", "wrong.sh", cwd=folder).stdout
@@ -71,14 +74,14 @@ def test_forms(folder: Path, seedstall: Seedstall):
     assert RIGHT.strip() in markdown
 
 
-def test_a_report_in_a_file(folder: Path, seedstall: Seedstall):
+def test_a_report_in_a_file(folder: Path, seedstall: Seedstall) -> None:
     ran = seedstall("lint", "wrong.sh", "-o", "out.txt", cwd=folder)
 
     assert ran.stdout == ""
     assert (folder / "out.txt").read_text().startswith("at-risk")
 
 
-def test_a_folder_gives_its_settings_files_alone(folder: Path, seedstall: Seedstall):
+def test_a_folder_gives_its_settings_files_alone(folder: Path, seedstall: Seedstall) -> None:
     (folder / "sub").mkdir()
     (folder / "sub/Dockerfile").write_text("FROM a\nENV A=-Djava.security.edg=file:/dev/urandom\n")
     (folder / "other.sh").write_text("nothing of ours\n")
@@ -89,8 +92,10 @@ def test_a_folder_gives_its_settings_files_alone(folder: Path, seedstall: Seedst
     ]  # fmt: skip
 
 
-def test_standard_input_and_a_command_line(folder: Path, seedstall: Seedstall):
-    ran = seedstall("lint", "-q", "java -jar a.jar -Djava.security.egd=file:/dev/urandom", cwd=folder)
+def test_standard_input_and_a_command_line(folder: Path, seedstall: Seedstall) -> None:
+    ran = seedstall(
+        "lint", "-q", "java -jar a.jar -Djava.security.egd=file:/dev/urandom", cwd=folder
+    )
     assert ran.stdout.startswith("at-risk (ineffective-fix, confirmed): command line:1: ")
 
     piped = subprocess.run(
@@ -104,7 +109,7 @@ def test_standard_input_and_a_command_line(folder: Path, seedstall: Seedstall):
     assert piped.stdout.startswith("at-risk (ineffective-fix, confirmed): -:1: ")
 
 
-def test_secrets_are_masked_in_every_form(folder: Path, seedstall: Seedstall):
+def test_secrets_are_masked_in_every_form(folder: Path, seedstall: Seedstall) -> None:
     text = 'export JAVA_OPTS="-Dpassword=hunter2 -Djava.security.edg=file:/dev/urandom"\n'
     (folder / "secret.sh").write_text(text)
 
@@ -114,7 +119,7 @@ def test_secrets_are_masked_in_every_form(folder: Path, seedstall: Seedstall):
     assert "hunter2" in shown
 
 
-def test_a_device_is_not_read(folder: Path, seedstall: Seedstall):
+def test_a_device_is_not_read(folder: Path, seedstall: Seedstall) -> None:
     ran = seedstall("lint", "/dev/zero", cwd=folder)
 
     assert ran.returncode == 4

@@ -15,21 +15,21 @@ def source(files: dict[str, bytes | Why], **said: str) -> Held:
     return Held({**contents, Ref(Space.INPUT, "", Ask.LIST): listing})
 
 
-def test_files_and_the_jdk_that_was_named():
+def test_files_and_the_jdk_that_was_named() -> None:
     found = settings(source({"setenv.sh": b"A=b\n", "x.service": b"[Service]\n"}, jdk="8u151"))
 
     assert [f.format for f in found.files] == [Format.SHELL, Format.UNIT]
     assert str(found.jdk) == "8u151"
 
 
-def test_a_file_that_cannot_be_read_is_told():
+def test_a_file_that_cannot_be_read_is_told() -> None:
     found = settings(source({"a.sh": Why.DENIED, "b.sh": b"A=b\n"}))
 
     assert [f.name for f in found.files] == ["b.sh"]
     assert found.unread == (("a.sh", "denied"),)
 
 
-def test_a_file_that_a_unit_names_is_an_environment_file():
+def test_a_file_that_a_unit_names_is_an_environment_file() -> None:
     unit = b"[Service]\nEnvironmentFile=-/etc/default/app\n"
     found = settings(source({"app.service": unit, "etc/default/app": b'A="$A b"\n'}))
 
@@ -37,11 +37,11 @@ def test_a_file_that_a_unit_names_is_an_environment_file():
     assert found.files[1].variables[0].literal == ("A",)
 
 
-def test_nothing_handed_over():
+def test_nothing_handed_over() -> None:
     with pytest.raises(Unavailable):
         settings(Held({}))
 
 
-def test_a_jdk_that_is_none():
+def test_a_jdk_that_is_none() -> None:
     with pytest.raises(ValueError, match="not a JDK version"):
         settings(source({"a.sh": b""}, jdk="x"))

@@ -42,11 +42,11 @@ def told(span: object) -> str:
         ("", ""),
     ],
 )
-def test_the_jdk_that_an_image_promises(image: str, expected: str):
+def test_the_jdk_that_an_image_promises(image: str, expected: str) -> None:
     assert told(jdk_of_image(image)) == expected
 
 
-def test_an_update_in_a_tag():
+def test_an_update_in_a_tag() -> None:
     span = jdk_of_image("openjdk:8u151-jdk")
 
     assert span is not None
@@ -65,7 +65,7 @@ def test_an_update_in_a_tag():
         ("/opt/java/openjdk", ""),
     ],
 )
-def test_the_jdk_of_a_path(path: str, expected: str):
+def test_the_jdk_of_a_path(path: str, expected: str) -> None:
     assert told(jdk_of_path(path)) == expected
 
 
@@ -80,11 +80,11 @@ def test_the_jdk_of_a_path(path: str, expected: str):
         ("libopenjdk", ""),
     ],
 )
-def test_the_jdk_of_a_package(word: str, expected: str):
+def test_the_jdk_of_a_package(word: str, expected: str) -> None:
     assert told(jdk_of_package(word)) == expected
 
 
-def test_where_a_file_of_the_jdk_lies():
+def test_where_a_file_of_the_jdk_lies() -> None:
     assert told(jdk_of_file("/opt/x/jre/lib/security/java.security")) == "JDK 1 to 8"
     assert told(jdk_of_file("/opt/x/conf/security/java.security")) == "JDK 9 and later"
     assert told(jdk_of_file("java.security")) == ""
@@ -103,10 +103,10 @@ def test_where_a_file_of_the_jdk_lies():
         ("nginx", ""),
     ],
 )
-def test_whose_start_script_an_image_runs(image: str, expected: str):
+def test_whose_start_script_an_image_runs(image: str, expected: str) -> None:
     assert product_of_image(image) == expected
 
 
-def test_an_image_with_a_port_and_a_digest():
+def test_an_image_with_a_port_and_a_digest() -> None:
     assert image_parts("r:5000/a/b:1@sha256:x") == ("r:5000/a/b", "1")
     assert image_parts("r:5000/a/b") == ("r:5000/a/b", "")

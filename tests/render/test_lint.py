@@ -1,3 +1,5 @@
+# ruff: noqa: E501 - the report as it is printed
+
 from __future__ import annotations
 
 from inline_snapshot import snapshot
@@ -11,7 +13,7 @@ CATALINA_OPTS="$CATALINA_OPTS -Djava.security.egd=file:/dev/./urandom"
 """
 
 
-def test_the_answer_comes_first_then_each_line_as_it_is_and_should_be():
+def test_the_answer_comes_first_then_each_line_as_it_is_and_should_be() -> None:
     assert render(linted({"setenv.sh": TEXT, "x.bin": b"\0"})) == snapshot(
         """\
 at-risk (ineffective-fix, confirmed): setenv.sh:2: java.security.edg is not the property that the JDK reads, java.security.egd: it has no effect, on every JDK
@@ -34,20 +36,20 @@ not looked at
     )
 
 
-def test_quiet_is_the_first_line_and_verbose_names_the_files():
+def test_quiet_is_the_first_line_and_verbose_names_the_files() -> None:
     report = linted({"setenv.sh": TEXT})
 
     assert render(report, quiet=True).count("\n") == 1
     assert "looked at setenv.sh: shell script, 2 seed settings\n" in render(report, verbose=1)
 
 
-def test_control_characters_are_shown():
+def test_control_characters_are_shown() -> None:
     text = render(linted({"a\x1b[31m.sh": "X='-Djava.security.edg=file:/dev/urandom\x1b[0m'\n"}))
 
     assert "\x1b" not in text
 
 
-def test_many_findings_are_cut_short():
+def test_many_findings_are_cut_short() -> None:
     report = linted({"a.sh": "X='-Djava.security.edg=file:/dev/urandom'\n" * 300})
 
     assert "and 100 more findings (--format json has them all)" in render(report)

@@ -6,13 +6,13 @@ import pytest
 from tests.render_by_hand import FINDING, report
 
 from seedstall.model.finding import Evidence, Fired
-from seedstall.model.report import Failure
+from seedstall.model.report import Failure, Report
 from seedstall.render import page
 
 HOSTILE = '<script>alert(1)</script> `x` | </code> \x1b[31m \u202e "><img src=x>'
 
 
-def hostile_report():
+def hostile_report() -> Report:
     finding = replace(
         FINDING, evidence=(Evidence(origin=HOSTILE, excerpt=HOSTILE),), notes=(HOSTILE,)
     )

@@ -174,19 +174,21 @@ SARIF = {
 }
 """Written from the OASIS standard (sarif-v2.1.0-os): every property used, none that it does not know."""
 
-WRONG = "FROM openjdk:17\nENTRYPOINT [\"java\", \"-jar\", \"/a.jar\", \"-Djava.security.egd=/dev/urandom\"]\n"
+WRONG = (
+    'FROM openjdk:17\nENTRYPOINT ["java", "-jar", "/a.jar", "-Djava.security.egd=/dev/urandom"]\n'
+)
 
 
 def told(files: dict[str, bytes | str]) -> dict[str, Any]:
     document = json.loads(render(linted(files), ALL))
     jsonschema.validate(document, SARIF)
-    run = document["runs"][0]
+    run: dict[str, Any] = document["runs"][0]
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     return run
 
 
-def test_a_finding_at_its_line_with_the_corrected_one():
+def test_a_finding_at_its_line_with_the_corrected_one() -> None:
     (result,) = told({"app/Dockerfile": WRONG})["results"]
     place = result["locations"][0]["physicalLocation"]
 
@@ -201,21 +203,28 @@ def test_a_finding_at_its_line_with_the_corrected_one():
     )
 
 
-def test_every_family_is_valid():
+def test_every_family_is_valid() -> None:
     from tests.rules.lint.test_expectations import CASES, FOLDER
 
     for case in CASES:
         told({name: (FOLDER / name).read_bytes() for name in case["files"]})
 
 
-def test_names_are_addresses():
-    run = told({"a b/ü%.sh": "X='-Djava.security.edg=file:/dev/urandom'", "/abs/b.sh": "X='-Djava.security.edg=/dev/random'"})
-    found = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]}
+def test_names_are_addresses() -> None:
+    run = told(
+        {
+            "a b/ü%.sh": "X='-Djava.security.edg=file:/dev/urandom'",
+            "/abs/b.sh": "X='-Djava.security.edg=/dev/random'",
+        }
+    )
+    found = {
+        r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]
+    }
 
     assert found == {"a%20b/%C3%BC%25.sh", "file:///abs/b.sh"}
 
 
-def test_a_fingerprint_stays_where_the_line_moves():
+def test_a_fingerprint_stays_where_the_line_moves() -> None:
     line = "X='-Djava.security.edg=file:/dev/urandom'\n"
     first = told({"a.sh": line})["results"][0]["partialFingerprints"]
 
@@ -223,7 +232,7 @@ def test_a_fingerprint_stays_where_the_line_moves():
     assert told({"b.sh": line})["results"][0]["partialFingerprints"] != first
 
 
-def test_what_was_not_looked_at_is_told():
+def test_what_was_not_looked_at_is_told() -> None:
     run = told({"a.bin": b"\0"})
     (notification,) = run["invocations"][0]["toolExecutionNotifications"]
 
@@ -231,7 +240,7 @@ def test_what_was_not_looked_at_is_told():
     assert "a.bin" in notification["message"]["text"]
 
 
-def test_a_fix_that_is_no_line_is_left_out():
+def test_a_fix_that_is_no_line_is_left_out() -> None:
     (result,) = told({"a.sh": "java -Dsecurerandom.strongAlgorithms=DRBG:SUN -jar x"})["results"]
 
     assert "fixes" not in result

@@ -1,7 +1,7 @@
 """Dataclasses that are built when they are first used.
 
-A ``dataclass(frozen=True)`` costs 0.5 to 0.8 ms to define, since its methods are compiled from text: the hundred of this
-program cost as much as everything else that a ``diagnose`` does, and one run makes instances of a third of them.
+A ``dataclass(frozen=True)`` costs 0.5 to 0.8 ms to define, since its methods are compiled from text: the hundred of
+this program cost as much as everything else that a ``diagnose`` does, and one run makes instances of a third of them.
 ``dataclass`` here takes the same arguments and gives the same class, but compiles its methods at its first instance.
 Type checkers see the original.
 
@@ -14,15 +14,17 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from dataclasses import dataclass
+    from typing import Any
 else:
 
-    def dataclass(**options):
+    def dataclass(**options: bool) -> Callable[[type[Any]], type[Any]]:
         """As `dataclasses.dataclass`, without its cost until the first instance."""
         options.pop("slots", None)
 
-        def put_off(cls):
-            def first(self, *args, **kwargs):
+        def put_off(cls: type[Any]) -> type[Any]:
+            def first(self: Any, *args: object, **kwargs: object) -> None:
                 _build(type(self))
                 self.__init__(*args, **kwargs)
 
@@ -33,12 +35,12 @@ else:
 
         return put_off
 
-    def _unpickled(self, state):
+    def _unpickled(self: Any, state: dict[str, object]) -> None:
         """Instances from another process come without ``__init__``: their class is built here."""
         _build(type(self))
         self.__dict__.update(state)
 
-    def _build(cls):
+    def _build(cls: type[Any]) -> None:
         """Compile the methods of *cls* and of what it inherits from, bases first."""
         for one in reversed(cls.__mro__):
             options = one.__dict__.get("__unbuilt__")

@@ -112,7 +112,7 @@ class SeedStack:
     candidates: tuple[Algorithm, ...] = ()
     """Where the stack is cut before the frame that tells the generator (``algorithm`` is OTHER): those it can be."""
     product: str = ""
-    """Key of the product whose code asked (``tomcat``, ``jarsigner``), ``""`` where the caller is nobody's in particular."""
+    """Key of the product whose code asked (``tomcat``, ``jarsigner``), ``""`` where it is nobody's in particular."""
 
 
 class SeedSetting(StrEnum):

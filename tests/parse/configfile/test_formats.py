@@ -36,7 +36,7 @@ def options(file: ConfigFile) -> list[tuple[str, str]]:
 # Dockerfile
 
 
-def test_env_in_both_notations():
+def test_env_in_both_notations() -> None:
     file = read(
         "Dockerfile",
         'FROM a\nENV A=b C="d e" \\\n  F=g\\ h\nENV OLD one "two" $X\nenv lower=1\n',
@@ -48,13 +48,13 @@ def test_env_in_both_notations():
     assert next(v for v in file.variables if v.name == "OLD").refs == ("X",)
 
 
-def test_the_escape_directive():
+def test_the_escape_directive() -> None:
     file = read("Dockerfile", "# escape=`\nFROM a\nENV A=b `\n  C=d\\\n")
 
     assert variables(file) == {"A": "b", "C": "d\\"}
 
 
-def test_the_image_tells_the_jdk_of_its_stage():
+def test_the_image_tells_the_jdk_of_its_stage() -> None:
     file = read(
         "Dockerfile",
         "ARG V=7\nFROM openjdk:${V}-jre AS base\nFROM base\nFROM --platform=x eclipse-temurin:21\n",
@@ -64,7 +64,7 @@ def test_the_image_tells_the_jdk_of_its_stage():
     assert [s.parent for s in file.scopes[1:]] == [None, 1, None]
 
 
-def test_entrypoint_and_cmd_make_one_command_and_the_last_ones_count():
+def test_entrypoint_and_cmd_make_one_command_and_the_last_ones_count() -> None:
     file = read(
         "Dockerfile",
         'FROM a\nCMD ["x"]\nENTRYPOINT ["java", "-jar"]\nCMD ["a.jar", "-Djava.security.egd=b:c"]\n',
@@ -75,14 +75,14 @@ def test_entrypoint_and_cmd_make_one_command_and_the_last_ones_count():
     assert options(file) == [("-Djava.security.egd=b:c", "the program")]
 
 
-def test_a_shell_form_is_shell_text():
+def test_a_shell_form_is_shell_text() -> None:
     file = read("Dockerfile", "FROM a\nRUN a && \\\n # no\n b c\nCMD exec java $O -jar x.jar\n")
 
     assert commands(file) == [["a"], ["b", "c"], ["exec", "java", "\ufffc", "-jar", "x.jar"]]
     assert [c.start for c in file.commands] == [False, False, True]
 
 
-def test_here_documents_are_scripts_or_files():
+def test_here_documents_are_scripts_or_files() -> None:
     file = read(
         "Dockerfile",
         "FROM a\nRUN <<EOF\nexport A=b\nEOF\nCOPY <<'X' /etc/setenv.sh\nC=d\nX\nENV E=f\n",
@@ -104,17 +104,17 @@ def test_here_documents_are_scripts_or_files():
         ("java [“x”]", False),
     ],
 )
-def test_what_was_meant_as_a_list_and_is_none(line: str, broken: bool):
+def test_what_was_meant_as_a_list_and_is_none(line: str, broken: bool) -> None:  # noqa: FBT001 - hypothesis and parametrize hand it over
     file = read("Dockerfile", f"FROM a\nCMD {line}\n")
 
     assert any(c.broken_list for c in file.commands) == broken
 
 
-def test_an_onbuild_instruction_counts():
+def test_an_onbuild_instruction_counts() -> None:
     assert variables(read("Dockerfile", "FROM a\nONBUILD ENV A=b\n")) == {"A": "b"}
 
 
-def test_a_healthcheck_is_no_start():
+def test_a_healthcheck_is_no_start() -> None:
     file = read("Dockerfile", "FROM a\nHEALTHCHECK --interval=3s CMD java -jar check.jar\n")
 
     assert [c.start for c in file.commands] == [False]
@@ -136,15 +136,21 @@ def tree(text: str) -> list[Node]:
 
 VALUES = st.recursive(
     st.text(alphabet="ab -:'\"\\#é\n$", max_size=20),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text("ab", min_size=1, max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("ab", min_size=1, max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
 @settings(max_examples=300)
 @given(VALUES, st.sampled_from([None, True, False]), st.sampled_from([None, '"', "'", "|", ">"]))
-def test_scalars_are_those_of_yaml_and_stand_where_they_say(value: object, flow: bool | None, style: str | None):
+def test_scalars_are_those_of_yaml_and_stand_where_they_say(
+    value: object,
+    flow: bool | None,
+    style: str | None,  # noqa: FBT001 - hypothesis hands it over
+) -> None:
     text = yaml.safe_dump(value, default_flow_style=flow, default_style=style, allow_unicode=True)
     expected = [e.value for e in yaml.parse(text) if isinstance(e, yaml.ScalarEvent)]
     (root,) = tree(text)
@@ -175,7 +181,7 @@ def test_scalars_are_those_of_yaml_and_stand_where_they_say(value: object, flow:
         'a: "one\n  two"\n',
     ],
 )
-def test_every_style_has_exact_places(text: str):
+def test_every_style_has_exact_places(text: str) -> None:
     (root,) = tree(text)
     key, value = scalars(root)
 
@@ -188,19 +194,19 @@ def test_every_style_has_exact_places(text: str):
     assert key.value.text == "a"
 
 
-def test_anchors_are_the_nodes_they_name():
+def test_anchors_are_the_nodes_they_name() -> None:
     (root,) = tree("a: &x {k: v}\nb: *x\n")
 
     assert isinstance(root, Table)
     assert root.get("a") is root.get("b")
 
 
-def test_deep_nesting_is_refused():
+def test_deep_nesting_is_refused() -> None:
     with pytest.raises(ValueError, match="nested deeper"):
         tree("[" * 100)
 
 
-def test_environments_in_their_notations():
+def test_environments_in_their_notations() -> None:
     file = read(
         "compose.yaml",
         "services:\n  a:\n    image: openjdk:8\n    environment: {A: b}\n"
@@ -211,7 +217,7 @@ def test_environments_in_their_notations():
     assert [str(file.scopes[v.scope].jdk) for v in file.variables] == ["JDK 8", "JDK 11"]
 
 
-def test_a_pod_its_annotations_and_privileges():
+def test_a_pod_its_annotations_and_privileges() -> None:
     file = read(
         "pod.yaml",
         "kind: Pod\nmetadata:\n  annotations: {instrumentation.opentelemetry.io/inject-java: 'true'}\n"
@@ -227,14 +233,17 @@ def test_a_pod_its_annotations_and_privileges():
     assert (first.privileged, second.privileged) == (False, True)
 
 
-def test_jobs_of_ci_run_shell_text():
-    file = read("ci.yml", "jobs:\n  a:\n    steps:\n      - run: |\n          export A=b\n          java -jar x\n")
+def test_jobs_of_ci_run_shell_text() -> None:
+    file = read(
+        "ci.yml",
+        "jobs:\n  a:\n    steps:\n      - run: |\n          export A=b\n          java -jar x\n",
+    )
 
     assert variables(file) == {"A": "b"}
     assert commands(file) == [["java", "-jar", "x"]]
 
 
-def test_a_task_definition_in_json():
+def test_a_task_definition_in_json() -> None:
     text = json.dumps(
         {
             "containerDefinitions": [
@@ -254,7 +263,7 @@ def test_a_task_definition_in_json():
     assert options(file) == [("-Djava.security.egd=file:/dev/urandom", "the program")]
 
 
-def test_a_template_is_read_by_line_and_never_clear():
+def test_a_template_is_read_by_line_and_never_clear() -> None:
     file = read(
         "values.yaml",
         "{{- if .Values.x }}\nenv:\n  JAVA_OPTS: -Djava.security.egd=file:/dev/urandom {{ .Values.o }}\n",
@@ -267,10 +276,10 @@ def test_a_template_is_read_by_line_and_never_clear():
 # systemd
 
 
-def test_a_unit():
+def test_a_unit() -> None:
     file = read(
         "a.service",
-        "[Service]\nEnvironment=A=b \"C=d e\" 'F=g h'\nEnvironment=Q=\"r s\"\n"
+        '[Service]\nEnvironment=A=b "C=d e" \'F=g h\'\nEnvironment=Q="r s"\n'
         "# Environment=NO=1\n;Environment=NO=1\nEnvironmentFile=-/etc/default/a\n"
         "ExecStartPre=-/bin/true\nExecStart=@/usr/lib/jvm/java-8-openjdk/bin/java java -jar \\\n# no\n  a.jar\n",
     )
@@ -281,8 +290,10 @@ def test_a_unit():
     assert str(file.scopes[0].jdk) == "JDK 8"
 
 
-def test_what_is_no_assignment_is_nobodys():
-    file = read("a.service", "[Service]\nEnvironment=A=-Xmx1g -Djava.security.egd=file:/dev/urandom\n")
+def test_what_is_no_assignment_is_nobodys() -> None:
+    file = read(
+        "a.service", "[Service]\nEnvironment=A=-Xmx1g -Djava.security.egd=file:/dev/urandom\n"
+    )
 
     assert options(file) == [("-Djava.security.egd=file:/dev/urandom", "nobody")]
 
@@ -290,14 +301,14 @@ def test_what_is_no_assignment_is_nobodys():
 # Environment files, shell, batch
 
 
-def test_an_environment_file():
+def test_an_environment_file() -> None:
     file = read("etc/sysconfig/a", "# X=1\n;X=2\nA=\"b $C\"\nD='e'\nF=g \\\nh\nno\n")
 
     assert variables(file) == {"A": "b $C", "D": "e", "F": "g h"}
     assert file.variables[0].literal == ("C",)
 
 
-def test_a_shell_script():
+def test_a_shell_script() -> None:
     file = read(
         "setenv.sh",
         "A=b\nexport C='d e' F\nG=\"${G:-h}\"\nif x; then I=j; fi\nK+=l\nM=n java -jar o\n"
@@ -311,24 +322,26 @@ def test_a_shell_script():
     assert ["java", "-jar", "p"] in commands(file)
 
 
-def test_a_shell_script_that_is_not_understood_is_read_by_line():
-    file = read("setenv.sh", "A=b\nif ((; then\nJAVA_OPTS=\"-Djava.security.edg=file:/dev/urandom\"\n")
+def test_a_shell_script_that_is_not_understood_is_read_by_line() -> None:
+    file = read(
+        "setenv.sh", 'A=b\nif ((; then\nJAVA_OPTS="-Djava.security.edg=file:/dev/urandom"\n'
+    )
 
     assert options(file) == [("-Djava.security.edg=file:/dev/urandom", "the JVM")]
     assert "line" in file.problem
 
 
-def test_what_is_not_understood_and_holds_no_word_of_ours_is_no_problem():
+def test_what_is_not_understood_and_holds_no_word_of_ours_is_no_problem() -> None:
     assert read("setenv.sh", "if ((; then\nA=b\n").problem == ""
 
 
-def test_windows_line_ends_in_a_shell_script_are_part_of_the_value():
+def test_windows_line_ends_in_a_shell_script_are_part_of_the_value() -> None:
     file = read("setenv.sh", "export JAVA_OPTS=-Djava.security.egd=file:/dev/urandom\r\n")
 
     assert options(file) == [("-Djava.security.egd=file:/dev/urandom\r", "the JVM")]
 
 
-def test_a_batch_file():
+def test_a_batch_file() -> None:
     file = read(
         "setenv.bat",
         '@echo off\r\nrem set X=1\r\n:: set X=2\r\n@set A=b %A%\r\nset "C=d e"\r\n'
@@ -343,7 +356,7 @@ def test_a_batch_file():
 # JVM options, properties
 
 
-def test_jvm_options_with_prefixes():
+def test_jvm_options_with_prefixes() -> None:
     file = read(
         "jvm.options",
         "# -Djava.security.egd=a:1\n7:-Djava.security.egd=a:2\n8-13:-Djava.security.egd=a:3\n"
@@ -351,13 +364,14 @@ def test_jvm_options_with_prefixes():
     )
 
     assert [(o.word.text[-5:], str(file.scopes[o.scope].jdk)) for o in file.options] == [
-        ("d=a:2", "JDK 7"), ("d=a:3", "JDK 8 to 13"), ("d=a:4", "JDK 14 and later"), ("a:5  ", "None"), ("d=a:6", "None"),
+        ("d=a:2", "JDK 7"), ("d=a:3", "JDK 8 to 13"), ("d=a:4", "JDK 14 and later"), ("a:5  ", "None"),
+        ("d=a:6", "None"),
     ]  # fmt: skip
 
 
 @settings(max_examples=400)
 @given(st.text(alphabet="ab=: \t\\\n\r\f#!u0041é", max_size=60))
-def test_properties_are_those_of_java(text: str):
+def test_properties_are_those_of_java(text: str) -> None:
     assume("\\u" not in text)
     expected = list(javaproperties.loads(text, object_pairs_hook=list))
     found = [(p.name.text, p.value.text) for p in properties(placed(text, 0, len(text)))]
@@ -365,15 +379,18 @@ def test_properties_are_those_of_java(text: str):
     assert found == expected
 
 
-def test_unicode_escapes_in_properties():
+def test_unicode_escapes_in_properties() -> None:
     (found,) = properties(placed("secure\\u0072andom.source=a", 0, 27))
 
     assert found.name.text == "securerandom.source"
     assert found.name.place(6, 7) == (6, 12)
 
 
-def test_security_entries_and_what_they_tell_of_the_jdk():
-    file = read("java.security", "security.provider.1=SUN\nsecurerandom.source=a:b\nsecurerandom.drbg.config=\n")
+def test_security_entries_and_what_they_tell_of_the_jdk() -> None:
+    file = read(
+        "java.security",
+        "security.provider.1=SUN\nsecurerandom.source=a:b\nsecurerandom.drbg.config=\n",
+    )
 
     assert file.whole
     assert [e.name.text for e in file.entries] == ["security.provider.1", "securerandom.source"]
@@ -381,13 +398,13 @@ def test_security_entries_and_what_they_tell_of_the_jdk():
     assert str(read("/opt/jre/lib/security/java.security", "a=b").scopes[0].jdk) == "JDK 1 to 8"
 
 
-def test_other_properties_files():
+def test_other_properties_files() -> None:
     assert options(read("gradle.properties", "systemProp.java.security.egd=a:b\n")) == [
         ("-Djava.security.egd=a:b", "the JVM")
     ]
-    assert options(read("sonar.properties", "sonar.web.javaOpts=-Xmx1g -Djava.security.egd=a:b\n")) == [
-        ("-Djava.security.egd=a:b", "the JVM")
-    ]
+    assert options(
+        read("sonar.properties", "sonar.web.javaOpts=-Xmx1g -Djava.security.egd=a:b\n")
+    ) == [("-Djava.security.egd=a:b", "the JVM")]
     (option,) = read("application.properties", "java.security.egd=file:/dev/urandom\n").options
     assert option.reach is Reach.WRONG_FILE
 
@@ -395,7 +412,7 @@ def test_other_properties_files():
 # XML, Gradle, command lines
 
 
-def test_xml_texts_attributes_and_comments():
+def test_xml_texts_attributes_and_comments() -> None:
     file = read(
         "build.xml",
         '<?xml version="1.0"?><project><!-- <jvmarg value="-Djava.security.egd=a:1"/> -->'
@@ -413,7 +430,7 @@ def test_xml_texts_attributes_and_comments():
     ]
 
 
-def test_an_open_element_is_a_problem():
+def test_an_open_element_is_a_problem() -> None:
     assert "never closed" in read("pom.xml", "<project><a>-Djava.security.egd=a:b").problem
 
 
@@ -432,7 +449,7 @@ def test_an_open_element_is_a_problem():
         ("it's = '-Djava.security.egd=a:b'\n", 0),
     ],
 )
-def test_gradle_literals(text: str, count: int):
+def test_gradle_literals(text: str, count: int) -> None:
     assert len(read("build.gradle", text).options) == count
 
 
@@ -448,7 +465,7 @@ def test_gradle_literals(text: str, count: int):
         "docker run --rm openjdk:8 java -jar a.jar -Djava.security.egd=file:/dev/urandom",
     ],
 )
-def test_a_bare_command_line(text: str):
+def test_a_bare_command_line(text: str) -> None:
     file = read("command.txt", text)
 
     assert file.format is Format.COMMAND_LINE
@@ -464,11 +481,13 @@ READERS: list[tuple[str, str, Callable[[ConfigFile], bool]]] = [
 
 
 @pytest.mark.parametrize(("name", "text", "holds"), READERS)
-def test_what_cannot_be_looked_at_says_so(name: str, text: str, holds: Callable[[ConfigFile], bool]):
+def test_what_cannot_be_looked_at_says_so(
+    name: str, text: str, holds: Callable[[ConfigFile], bool]
+) -> None:
     assert holds(read(name, text))
 
 
-def test_encodings():
+def test_encodings() -> None:
     line = "CATALINA_OPTS=“-Djava.security.egd=file:/dev/urandom”\n"
 
     for data in (
@@ -480,5 +499,5 @@ def test_encodings():
         assert len(configfile.read("setenv.sh", data).options) == 1
 
 
-def test_a_file_too_long_is_not_read():
+def test_a_file_too_long_is_not_read() -> None:
     assert "longer" in configfile.read("a.sh", b"#" * (configfile.MAX_BYTES + 1)).problem

@@ -7,13 +7,13 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.lint_by_hand import linted
 
-from seedstall.engine.lint import lint_case
-from seedstall.model.evidence import Ask, Ref, Space
 from seedstall.model.finding import Crashed
+from seedstall.model.report import Report
 from seedstall.model.settings import Format
 from seedstall.parse import configfile
-from seedstall.source.base import Held
+from seedstall.render import lint as page
 
 NAMES = (
     "Dockerfile", "compose.yaml", "app.service", "tomcat.conf", "setenv.sh", "setenv.bat", "jvm.options",
@@ -31,40 +31,32 @@ PIECES = (
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-def lint(name: str, data: bytes):
-    held = Held(
-        {
-            Ref(Space.INPUT, "", Ask.LIST): name.encode() + b"\0",
-            Ref(Space.INPUT, name): data,
-        }
-    )
-    return lint_case(held, name)
+def lint(name: str, data: bytes) -> Report:
+    return linted({name: data})
 
 
 def check(name: str, data: bytes) -> None:
     report = lint(name, data)
 
     assert [o for o in report.outcomes if isinstance(o, Crashed)] == []
-    from seedstall.render import lint as page
-
     assert page.render(report, verbose=1)
 
 
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(NAMES), st.binary(max_size=400))
-def test_any_bytes(name: str, data: bytes):
+def test_any_bytes(name: str, data: bytes) -> None:
     check(name, data)
 
 
 @settings(max_examples=1200, deadline=None)
 @given(st.sampled_from(NAMES), TEXTS)
-def test_texts_made_of_what_such_files_hold(name: str, text: str):
+def test_texts_made_of_what_such_files_hold(name: str, text: str) -> None:
     check(name, text.encode("utf-8", "surrogatepass"))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(list(Format)), TEXTS)
-def test_any_text_as_any_format(form: Format, text: str):
+def test_any_text_as_any_format(form: Format, text: str) -> None:
     file = configfile.read("x", text.encode("utf-8", "surrogatepass"), form=form)
 
     for option in file.options:
@@ -76,18 +68,19 @@ def test_any_text_as_any_format(form: Format, text: str):
 
 
 REPEATED = (
-    "[", "{", "<", "(", "`", "'", '"', "\\", "\\\n", "$(", "${a:-", "a=(", "if x; then ", "a: ", "- ", "? ", "&a ", "*a ",
-    "[a, ", "<a ", "<a>", "<!--", "'a' ", "//", "/*", "a=b ", "a=b\n", "-D", "-Djava.security.egd=x ", "\u00a0", "“",
-    "ENV a ", "ENV a=b\n", "RUN <<A\n", "FROM a\n", "CMD [“a”,", "#\n", "^\n", "%a%", "Environment=a ", "ExecStart=a ; ",
-    "java -jar a -Djava.security.egd=b\n", "sh -c ", "echo 'x' > a.sh\n", "- -Djava.security.egd=/dev/urandom\n", "&x [*x,",
-    "a\\\n", "-Djava.security.egd=file:/dev/urandom\u00a0", "\r", "systemProperty('a', ", "${{", "{{", "- &a [*a]\n",
-    "securerandom.strongAlgorithms=a,", "apt-get install haveged\n", "case a in ", "<<A ", "FROM a AS b\n", "9-:-D\n",
+    "[", "{", "<", "(", "`", "'", '"', "\\", "\\\n", "$(", "${a:-", "a=(", "if x; then ", "a: ", "- ", "? ", "&a ",
+    "*a ", "[a, ", "<a ", "<a>", "<!--", "'a' ", "//", "/*", "a=b ", "a=b\n", "-D", "-Djava.security.egd=x ",
+    "\u00a0", "“", "ENV a ", "ENV a=b\n", "RUN <<A\n", "FROM a\n", "CMD [“a”,", "#\n", "^\n", "%a%", "Environment=a ",
+    "ExecStart=a ; ", "java -jar a -Djava.security.egd=b\n", "sh -c ", "echo 'x' > a.sh\n", "${{", "{{", "9-:-D\n",
+    "- -Djava.security.egd=/dev/urandom\n", "&x [*x,", "a\\\n", "-Djava.security.egd=file:/dev/urandom\u00a0", "\r",
+    "systemProperty('a', ", "- &a [*a]\n", "securerandom.strongAlgorithms=a,", "apt-get install haveged\n",
+    "case a in ", "<<A ", "FROM a AS b\n", "cat > a.sh <<A\nx\nA\n", "sed s/a/b/ ", "set a=b ", "<a b='c' ", "$a ",
 )  # fmt: skip
 LIMIT_S = 6.0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_repetition_takes_linear_time(name: str):
+def test_repetition_takes_linear_time(name: str) -> None:
     slow = []
     for piece in REPEATED:
         data = (piece * (100_000 // len(piece))).encode()
@@ -100,7 +93,7 @@ def test_repetition_takes_linear_time(name: str):
     assert slow == []
 
 
-def test_a_bomb_of_aliases_is_bounded():
+def test_a_bomb_of_aliases_is_bounded() -> None:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
     began = time.process_time()
@@ -110,5 +103,5 @@ def test_a_bomb_of_aliases_is_bounded():
     assert "aliases" in file.problem
 
 
-def test_an_alias_inside_itself():
+def test_an_alias_inside_itself() -> None:
     assert configfile.read("loop.yaml", b"a: &a\n  env: *a\n  b: [*a]\n").problem == ""

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from seedstall.model.settings import Damage, placed
+from seedstall.model.settings import Damage, Placed, placed
 from seedstall.parse.configfile.seedword import (
     EGD,
     PROPERTIES,
@@ -18,7 +18,7 @@ from seedstall.parse.configfile.seedword import (
 from seedstall.parse.configfile.words import split
 
 
-def word(text: str):
+def word(text: str) -> Placed:
     return placed(text, 0, len(text))
 
 
@@ -45,7 +45,7 @@ def word(text: str):
         ("", ""),
     ],
 )
-def test_what_a_name_was_meant_for(name: str, expected: str):
+def test_what_a_name_was_meant_for(name: str, expected: str) -> None:
     assert meant(name) == expected
 
 
@@ -60,7 +60,7 @@ def test_what_a_name_was_meant_for(name: str, expected: str):
         ("security.provider.1", ""),
     ],
 )
-def test_what_a_name_in_a_security_file_was_meant_for(name: str, expected: str):
+def test_what_a_name_in_a_security_file_was_meant_for(name: str, expected: str) -> None:
     assert meant_security(name) == expected
 
 
@@ -76,16 +76,20 @@ def test_what_a_name_in_a_security_file_was_meant_for(name: str, expected: str):
         ("-Dsecurerandom.strongAlgorithms=DRBG:SUN", Damage.NAME, "DRBG:SUN"),
         ("-Djava.security.egd:file:/dev/urandom", Damage.COLON, "file:/dev/urandom"),
         ("“-Djava.security.egd=file:/dev/urandom”", Damage.QUOTES, "file:/dev/urandom"),
-        ("–Djava.security.egd=file:/dev/urandom", Damage.DASH, "file:/dev/urandom"),
+        ("\u2013Djava.security.egd=file:/dev/urandom", Damage.DASH, "file:/dev/urandom"),
         ("--Djava.security.egd=file:/dev/urandom", Damage.EXTRA_DASH, "file:/dev/urandom"),
         ("-djava.security.egd=file:/dev/urandom", Damage.SMALL_D, "file:/dev/urandom"),
         ("java.security.egd=file:/dev/urandom", Damage.NO_DASH, "file:/dev/urandom"),
         ("--java.security.egd=file:/dev/urandom", Damage.NO_DASH, "file:/dev/urandom"),
         ("-Djava.security.egd = file:/dev/urandom", Damage.BLANKS, "file:/dev/urandom"),
-        ("-Xmx1g\u00a0-Djava.security.egd=file:/dev/urandom", Damage.NO_BREAK_SPACE, "file:/dev/urandom"),
+        (
+            "-Xmx1g\u00a0-Djava.security.egd=file:/dev/urandom",
+            Damage.NO_BREAK_SPACE,
+            "file:/dev/urandom",
+        ),
     ],
 )
-def test_an_option_and_what_is_wrong_with_it(text: str, damage: Damage, value: str | None):
+def test_an_option_and_what_is_wrong_with_it(text: str, damage: Damage, value: str | None) -> None:
     found = seed_word(word(text))
 
     assert found is not None
@@ -107,7 +111,7 @@ def test_an_option_and_what_is_wrong_with_it(text: str, damage: Damage, value: s
         "",
     ],
 )
-def test_a_stranger_is_left_alone(text: str):
+def test_a_stranger_is_left_alone(text: str) -> None:
     assert seed_word(word(text)) is None
 
 
@@ -121,7 +125,7 @@ def test_a_stranger_is_left_alone(text: str):
         ("-D java.security.egd=file:/dev/urandom x", 1),
     ],
 )
-def test_an_option_torn_by_blanks_is_one(text: str, tail: int):
+def test_an_option_torn_by_blanks_is_one(text: str, tail: int) -> None:
     (found,) = seed_words(split(word(text)))
 
     assert found.damage is Damage.BLANKS
@@ -129,13 +133,13 @@ def test_an_option_torn_by_blanks_is_one(text: str, tail: int):
     assert (found.value.text, len(found.tail)) == ("file:/dev/urandom", tail)
 
 
-def test_an_empty_value_before_another_option_is_not_torn():
+def test_an_empty_value_before_another_option_is_not_torn() -> None:
     (found,) = seed_words(split(word("-Djava.security.egd= -Xmx1g /dev/urandom")))
 
     assert (found.damage, found.tail) == (Damage.NONE, ())
 
 
-def test_long_names_cost_no_time():
+def test_long_names_cost_no_time() -> None:
     began = time.process_time()
     for _ in range(100):
         seed_word(word("-Djava.security." + "egd" * 20_000 + "=file:/dev/urandom"))

@@ -55,7 +55,7 @@ def name_of(case: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_a_file_gives_what_is_expected_of_it(case: dict[str, Any]):
+def test_a_file_gives_what_is_expected_of_it(case: dict[str, Any]) -> None:
     report = lint_of(case)
 
     assert [tuple(row) for row in case.get("findings", [])] == found(report)
@@ -64,7 +64,7 @@ def test_a_file_gives_what_is_expected_of_it(case: dict[str, Any]):
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_nothing_right_and_nothing_disabled_is_found(case: dict[str, Any]):
+def test_nothing_right_and_nothing_disabled_is_found(case: dict[str, Any]) -> None:
     blameless = all("/right/" in f or f.startswith("disabled/") for f in case["files"])
     if not blameless or "kernel" in case or "jdk" in case:
         return
@@ -74,7 +74,7 @@ def test_nothing_right_and_nothing_disabled_is_found(case: dict[str, Any]):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_is_found(family: str):
+def test_a_family_is_found(family: str) -> None:
     codes = {
         row[1]
         for case in CASES
@@ -85,7 +85,7 @@ def test_a_family_is_found(family: str):
     assert codes == FAMILIES[family] or codes > FAMILIES[family] > set()
 
 
-def test_every_fixture_is_expected_of_and_in_a_family():
+def test_every_fixture_is_expected_of_and_in_a_family() -> None:
     named = {name for case in CASES for name in case["files"]}
     there = {str(p.relative_to(FOLDER)) for p in FOLDER.rglob("*") if p.is_file()}
 
@@ -93,7 +93,7 @@ def test_every_fixture_is_expected_of_and_in_a_family():
     assert {name.partition("/")[0] for name in named} == set(FAMILIES)
 
 
-def test_every_rule_is_found_somewhere():
+def test_every_rule_is_found_somewhere() -> None:
     codes = {row[1] for case in CASES for row in case.get("findings", [])}
 
     assert codes == {rule.code for rule in ALL}

@@ -28,7 +28,7 @@ def fixable() -> list[tuple[dict[str, Any], int]]:
 
 
 @pytest.mark.parametrize(("case", "index"), fixable())
-def test_a_corrected_line_is_no_longer_found(case: dict[str, Any], index: int):
+def test_a_corrected_line_is_no_longer_found(case: dict[str, Any], index: int) -> None:
     files = {name: (FOLDER / name).read_bytes().decode() for name in case["files"]}
     said = {key: case[key] for key in ("jdk", "kernel") if key in case}
     code, finding = findings(linted(files, **said))[index]
@@ -69,7 +69,9 @@ EXPECTED = "-Djava.security.egd=file:/dev/urandom"
 
 @settings(max_examples=150, deadline=None)
 @given(WRONG, OTHERS, OTHERS, QUOTINGS)
-def test_a_shell_reads_the_right_option(wrong: str, before: list[str], after: list[str], form: str):
+def test_a_shell_reads_the_right_option(
+    wrong: str, before: list[str], after: list[str], form: str
+) -> None:
     text = form.format(" ".join([*before, wrong, *after]))
     script = "JAVA_HOME=/usr/lib/jvm/java-17-openjdk\n" + text
     bad = [f for _, f in findings(linted({"setenv.sh": script}))]
@@ -97,7 +99,7 @@ def test_a_shell_reads_the_right_option(wrong: str, before: list[str], after: li
         'java -jar "my app.jar" -Djava.security.edg="file:/dev/urandom"',
     ],
 )
-def test_quotes_on_a_command_line_survive(text: str):
+def test_quotes_on_a_command_line_survive(text: str) -> None:
     (_, finding), *_ = findings(linted({"start.sh": text}, jdk="17"))
     words = shlex.split(corrected(finding))
 
@@ -111,7 +113,7 @@ def test_quotes_on_a_command_line_survive(text: str):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["--a=b", "x", "-y", "1"]), max_size=3))
-def test_a_json_list_stays_one_with_the_same_words(after: list[str]):
+def test_a_json_list_stays_one_with_the_same_words(after: list[str]) -> None:
     wrong = ["java", "-Xmx1g", "-jar", "/a.jar", *after, EXPECTED]
     text = f"FROM openjdk:17\nENTRYPOINT {json.dumps(wrong)}\n"
     (_, finding), *_ = findings(linted({"Dockerfile": text}))
@@ -123,7 +125,7 @@ def test_a_json_list_stays_one_with_the_same_words(after: list[str]):
 
 @settings(max_examples=60, deadline=None)
 @given(st.booleans(), st.lists(st.sampled_from(["--a=b", "x", "'q'"]), max_size=2))
-def test_a_yaml_list_stays_one_with_the_same_words(flow: bool, after: list[str]):
+def test_a_yaml_list_stays_one_with_the_same_words(flow: bool, after: list[str]) -> None:  # noqa: FBT001 - hypothesis and parametrize hand it over
     wrong = ["java", "-jar", "/a.jar", EXPECTED, *after]
     listed = yaml.safe_dump({"command": wrong}, default_flow_style=flow).replace("\n", "\n    ")
     if flow:

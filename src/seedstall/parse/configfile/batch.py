@@ -14,9 +14,7 @@ _SET = re.compile(
 _SAYS = re.compile(r"echo[ \t.]", re.IGNORECASE)
 _REMARK = re.compile(r"(?:rem(?:[ \t]|$)|::)", re.IGNORECASE)
 _EXPANSION = re.compile(r"[%!]([A-Za-z_][A-Za-z0-9_]*)(?::[^%!\n]{0,80})?[%!]")
-_BEFORE = re.compile(
-    r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*)[ \t]+(?=\S)", re.IGNORECASE
-)
+_BEFORE = re.compile(r"(?:call|start(?:[ \t]+(?:/[a-z]+|\"[^\"]*\"))*)[ \t]+(?=\S)", re.IGNORECASE)
 
 
 def read(gathering: Gathering, whole: Placed, scope: int) -> None:
