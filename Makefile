@@ -26,9 +26,6 @@ demo: $(RUN) .jvms/17/.stamp ## Reproduce a seeding stall with a real JVM, diagn
 test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where these are there
 	$(PYTEST) $(ARGS)
 
-matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (some ten minutes)
-	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
-
 matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (minutes)
 	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
 

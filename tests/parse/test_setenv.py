@@ -325,6 +325,15 @@ def test_values_that_cannot_be_written_anywhere_are_refused(value: str) -> None:
         set_egd(b"", value)
 
 
+@pytest.mark.parametrize(
+    ("value", "escaped"),
+    [("file:/a b", "%20"), ("fäil", "%C3%A4"), ("\u017f", "%C5%BF"), ("file:/\udcff", "%FF")],
+)
+def test_a_refused_character_is_shown_as_the_url_wants_it(value: str, escaped: str) -> None:
+    with pytest.raises(ValueError, match=f"write it as {escaped}$"):
+        check_value(value)
+
+
 def test_the_line() -> None:
     assert assignment(RIGHT) == LINE
     assert (

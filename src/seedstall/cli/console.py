@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from seedstall.model.errors import SeedstallError
+from seedstall.model.errors import SeedstallError, UsageError
 from seedstall.model.finding import Finding, Fired, Severity
 from seedstall.model.report import Failure, Report
 from seedstall.model.verdict import Status
@@ -64,9 +64,31 @@ def put(text: str, output: Path | None = None) -> None:
                 message, "name a file in a folder that you may write to"
             ) from error
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdout closed
+        raise SeedstallError("stdout is closed: the report has nowhere to go", "say -o FILE")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        close_stdout()
+        raise SeedstallError(f"stdout: {error.strerror}", "say -o FILE") from error
+
+
+def refuse_overwriting(output: Path | None, targets: Sequence[str]) -> None:
+    """A report must not replace the evidence it is about.
+
+    Raises:
+        UsageError: *output* is one of the targets.
+    """
+    if output is None or not output.exists():
+        return
+    for target in targets:
+        if Path(target).exists() and output.samefile(target):
+            message = f"-o {output} would overwrite the target {target}"
+            raise UsageError(message, "name another file")
 
 
 def say(text: str) -> None:

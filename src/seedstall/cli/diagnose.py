@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from seedstall.cli.console import exit_code, put, say
+from seedstall.cli.console import exit_code, put, refuse_overwriting, say
 from seedstall.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def diagnose(
     if attach and (passive or no_attach):
         message = "--attach contradicts --passive and --no-attach"
         raise UsageError(message)
+    refuse_overwriting(output, targets or [])
     from seedstall.cli import cases  # noqa: PLC0415 - sources are imported when a command runs
 
     touch = cases.Touch(attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout)
@@ -137,7 +138,11 @@ def _rendered(told: Sequence[Report | Failure], form: Format, manner: _Manner) -
 
     pages = [
         text.render(
-            r, verbose=manner.verbose, quiet=manner.quiet, redacted=manner.redacted, named=manner.many
+            r,
+            verbose=manner.verbose,
+            quiet=manner.quiet,
+            redacted=manner.redacted,
+            named=manner.many,
         )
         for r in told
     ]

@@ -27,13 +27,15 @@ def explain(
 
         put(json.dumps(report_schema(), indent=2) + "\n")
         return
-    from seedstall.rules import ALL  # noqa: PLC0415
+    from seedstall.rules import ALL, lint  # noqa: PLC0415
 
+    # A code that lint shares with diagnose has one page: the rule's on a live JVM.
+    rules = sorted({r.code: r for r in (*lint.ALL, *ALL)}.values(), key=lambda r: r.code)
     if not code:
-        put("".join(f"{r.code}  {r.name:<28} {r.page.splitlines()[0]}\n" for r in ALL))
+        put("".join(f"{r.code}  {r.name:<28} {r.page.splitlines()[0]}\n" for r in rules))
         return
     wanted = code.lower()
-    for rule in ALL:
+    for rule in rules:
         if wanted in (rule.code.lower(), rule.name):
             put(f"# {rule.code} {rule.name}\n\n{rule.page}\n")
             return

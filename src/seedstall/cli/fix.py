@@ -80,6 +80,7 @@ def fix(
         put(_listing(), output)
         return
     _check(targets, surface, apply=apply, undo=undo)
+    _check_output(output, targets or [])
     if attach and (passive or no_attach):
         raise UsageError("--attach contradicts --passive and --no-attach")
     from seedstall.cli import cases, surfaces  # noqa: PLC0415 - sources are imported when a command runs
@@ -99,6 +100,8 @@ def fix(
     tell.notes(answer.notes)
     if not answer.output:
         return
+    if answer.write is not None and output is not None:
+        _refuse_same(output, request, answer.write)
     if not (apply or dry_run):
         _print(answer.output, output)
     elif answer.write is None or request.pid is None:
@@ -133,6 +136,41 @@ def _check(targets: list[str] | None, surface: str, *, apply: bool, undo: bool) 
         )
     if not targets:
         raise UsageError("no target", "name a PID, a thread dump or a log")
+
+
+def _check_output(output: Path | None, targets: list[str]) -> None:
+    """Refuse an output that takes the place of what the output is made from, or for.
+
+    Raises:
+        UsageError: it is a setenv.sh, which would then hold a patch of itself, or a file that was handed over.
+    """
+    if output is None or str(output) == "-":
+        return
+    if output.name == "setenv.sh" or output.resolve().name == "setenv.sh":
+        raise UsageError(
+            f"-o {output}: what is printed is no setenv.sh and would take the place of one",
+            "name a file for the patch (-o setenv.patch); --apply writes setenv.sh itself",
+        )
+    for target in targets:
+        if _same_file(output, Path(target)):
+            raise UsageError(f"-o {output}: that is {target}, which is read", "name another file")
+
+
+def _refuse_same(output: Path, request: Request, write: Write) -> None:
+    """Refuse to print a patch into the very file that it is for, under whatever name."""
+    inside = Path(f"/proc/{request.pid}/root{write.path}")
+    if request.pid is not None and _same_file(output, inside):
+        raise UsageError(
+            f"-o {output}: that is {write.path} itself, which the patch is for",
+            "name a file for the patch (-o setenv.patch); --apply writes setenv.sh itself",
+        )
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def _only(found: tuple[Planned, ...]) -> Planned:
@@ -202,20 +240,21 @@ def _not_written(surface: str, pid: int | None) -> UsageError:
 
 
 def _apply(request: Request, write: Write, tell: _Teller, *, dry_run: bool) -> None:
-    from seedstall.effect.apply import apply, stamp  # noqa: PLC0415
+    from seedstall.effect.apply import apply, destination, stamp  # noqa: PLC0415
 
-    if dry_run:
-        copy = (
-            f", the old one to be kept as {write.path}.seedstall-{stamp()}"
-            if write.read is not None
-            else ""
-        )
-        tell.say(f"would write {write.path} ({len(write.content)} bytes){copy}")
-        return
     with _Root(request) as root:
-        done = apply(root.fd, write.path, write.content, read=write.read)
+        if dry_run:
+            path = destination(root.fd, write.path, within=write.within)
+            copy = (
+                f", the old one to be kept as {path}.seedstall-{stamp()}"
+                if write.read is not None
+                else ""
+            )
+            tell.say(f"would write {_real(write.path, path)} ({len(write.content)} bytes){copy}")
+            return
+        done = apply(root.fd, write.path, write.content, read=write.read, within=write.within)
     kept = f"; the old one is {done.backup} beside it" if done.backup else ""
-    tell.say(f"wrote {write.path}{kept}")
+    tell.say(f"wrote {_real(write.path, done.path)}{kept}")
     tell.notes(done.notes)
     tell.notes(
         (
@@ -226,20 +265,26 @@ def _apply(request: Request, write: Write, tell: _Teller, *, dry_run: bool) -> N
 
 
 def _undo(request: Request, tell: _Teller, *, dry_run: bool) -> None:
-    from seedstall.cli.surfaces import script_of  # noqa: PLC0415
+    from seedstall.cli.surfaces import homes, script_of  # noqa: PLC0415
     from seedstall.effect.undo import undo  # noqa: PLC0415
 
     if request.pid is None:
         raise UsageError("--undo needs the process whose setenv.sh is meant", "name its PID")
     path = script_of(request).path
     with _Root(request) as root:
-        done = undo(root.fd, path, dry_run=dry_run)
+        done = undo(root.fd, path, dry_run=dry_run, within=homes(request))
+    path = _real(path, done.path)
     would = "would have " if dry_run else ""
     if done.restored:
         tell.say(f"{would}put {path} back from {done.restored}")
     else:
         tell.say(f"{would}removed {path}, which --apply had made")
     tell.notes(done.notes)
+
+
+def _real(path: str, real: str) -> str:
+    """The file that is written, and the name it was reached by where a link led there."""
+    return path if path == real else f"{real} (where {path} leads)"
 
 
 class _Root:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seedstall.engine.case import Case
-from seedstall.engine.need import Judgement, Need, egd_need, feeder_need, strong_need
+from seedstall.engine.need import Judgement, Need, egd_need, feeder_need, strong_need, unseen
 from seedstall.knowledge.egd import EgdFault, egd_problem, right_egd, strong_advice
 from seedstall.model.errors import SeedstallError, UsageError
 from seedstall.model.evidence import Got, Missing, Ref, Space, Why
@@ -20,6 +20,8 @@ from seedstall.render import templates
 from seedstall.source.base import Source
 
 EGD = setenv.EGD
+COMMENT = "# SecureRandom seed source (written by seedstall)"
+"""Above a value that was said: whether that one blocks is not for us to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Write:
     path: str
     content: bytes
     read: bytes | None
+    within: tuple[str, ...] = ()
+    """CATALINA_BASE and CATALINA_HOME: no link leads out of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,11 @@ def answer(surface: str, request: Request) -> Answer:
         UsageError: the surface does not fit the target.
         SeedstallError: what is needed could not be read, or a file cannot be edited safely.
     """
-    return _ANSWERS[surface](request)
+    found = _ANSWERS[surface](request)
+    if not found.output:
+        return found
+    note = unseen(request.case, request.target, live=request.pid is not None)
+    return replace(found, notes=(note, *found.notes)) if note else found
 
 
 # The value
@@ -116,9 +124,11 @@ def _about_value(request: Request) -> tuple[str, ...]:
     return (why, unknown)
 
 
-def _refused(request: Request, judgement: Judgement) -> Answer | None:
+def _refused(
+    request: Request, judgement: Judgement, *, insists: bool | None = None
+) -> Answer | None:
     """The answer that there is nothing to do, unless the user insists."""
-    if judgement.need is Need.WANTED or request.insists:
+    if judgement.need is Need.WANTED or (request.insists if insists is None else insists):
         return None
     notes = judgement.notes
     if judgement.need is Need.USELESS:
@@ -195,7 +205,8 @@ def strong_algorithms(request: Request) -> Answer:
     """A security properties file for getInstanceStrong."""
     advice = strong_advice()
     judgement = strong_need(request.case, advice.value)
-    nothing = _refused(request, judgement)
+    # A value for java.security.egd says nothing of this file.
+    nothing = _refused(request, judgement, insists=request.force)
     if nothing is not None:
         return nothing
     text = templates.render("fix/strong-algorithms/text.j2", value=advice.value)
@@ -271,6 +282,12 @@ def script_of(request: Request) -> SetenvScript:
     return reading.value
 
 
+def homes(request: Request) -> tuple[str, ...]:
+    """CATALINA_BASE and CATALINA_HOME, as the process sees them."""
+    home = request.case.value(TomcatHome)
+    return (home.base, home.home) if home is not None else ()
+
+
 def _no_script(request: Request, missing: Missing) -> SeedstallError:
     if isinstance(request.case.get(TomcatHome), Missing):
         return UsageError(
@@ -290,7 +307,7 @@ def _setenv_unseen(request: Request, missing: Missing) -> Answer:
     nothing = _refused(request, judgement)
     if nothing is not None:
         return nothing
-    content = _new_script(request.egd, inherits=False)
+    content = _new_script(request, inherits=False)
     line = setenv.assignment(request.egd)
     notes = (
         (
@@ -307,7 +324,7 @@ def _setenv(request: Request, script: SetenvScript) -> Answer:
     value = request.egd
     if script.content is None:
         return _new_setenv(request, script)
-    edit = _edited(script.content, value, script.path, bash=script.bash)
+    edit = _edited(script.content, request, script.path, bash=script.bash)
     if edit.content == script.content:
         return Answer(
             reason=f"{script.path} sets {value} already (line {edit.line}){_restart(request)}"
@@ -328,7 +345,7 @@ def _new_setenv(request: Request, script: SetenvScript) -> Answer:
     value, inherited = request.egd, script.inherited
     notes: tuple[str, ...] = ()
     if inherited is not None:
-        edit = _edited(inherited, value, script.inherited_from, bash=script.bash)
+        edit = _edited(inherited, request, script.inherited_from, bash=script.bash)
         if edit.content == inherited:
             where = f"{script.inherited_from}, which this instance uses,"
             return Answer(
@@ -348,21 +365,35 @@ def _new_setenv(request: Request, script: SetenvScript) -> Answer:
     nothing = _refused(request, judgement)
     if nothing is not None:
         return nothing
-    content = _new_script(value, inherits=inherited is not None)
+    content = _new_script(request, inherits=inherited is not None)
     return _patched(
         request, None, content, script, (*notes, *_about_value(request), *_told(judgement))
     )
 
 
-def _new_script(value: str, *, inherits: bool) -> bytes:
+def _comment(request: Request) -> str:
+    """The line above the setting: true for the value that stands below it."""
+    return setenv.COMMENT if request.egd == right_egd(request.jdk).value else COMMENT
+
+
+def _new_script(request: Request, *, inherits: bool) -> bytes:
     return templates.render(
-        "fix/tomcat-setenv/setenv.sh.j2", egd=value, inherits=inherits, comment=setenv.COMMENT
+        "fix/tomcat-setenv/setenv.sh.j2",
+        egd=request.egd,
+        inherits=inherits,
+        comment=_comment(request),
     ).encode()
 
 
-def _edited(content: bytes, value: str, path: str, *, bash: bool | None) -> setenv.ShellEdit:
+def _edited(content: bytes, request: Request, path: str, *, bash: bool | None) -> setenv.ShellEdit:
+    value = request.egd
     try:
-        return setenv.set_egd(content, value, bash=bash)
+        edit = setenv.set_egd(content, value, bash=bash)
+        if edit.content == content:
+            return edit
+        # Also a comment of an earlier --apply, where the value below it is another now.
+        true = edit.content.replace(setenv.COMMENT.encode(), _comment(request).encode())
+        return replace(edit, content=true)
     except ValueError as error:
         message = f"{path} cannot be edited safely: {error}"
         raise SeedstallError(message, f"by hand: {setenv.assignment(value)}") from error
@@ -410,7 +441,7 @@ def _patched(
                 " own way may never read setenv.sh; look for tomcat.conf"
             ),
         )
-    write = Write(script.path, new, old) if script is not None else None
+    write = Write(script.path, new, old, homes(request)) if script is not None else None
     return Answer(patch.data, notes=notes, write=write)
 
 

@@ -22,6 +22,8 @@ class Applied:
     name: str
     backup: str
     notes: tuple[str, ...] = ()
+    path: str = ""
+    """The file itself below the root, all links resolved."""
 
 
 def stamp(now: datetime | None = None) -> str:
@@ -30,23 +32,47 @@ def stamp(now: datetime | None = None) -> str:
 
 
 def apply(
-    root: int, path: str, content: bytes, *, read: bytes | None, now: datetime | None = None
+    root: int,
+    path: str,
+    content: bytes,
+    *,
+    read: bytes | None,
+    within: tuple[str, ...] = (),
+    now: datetime | None = None,
 ) -> Applied:
     """Make *content* the file *path* below the directory descriptor *root*.
 
     *read* is what the edit was made from (``None``: no such file): anything else there now is not overwritten.
     Mode, owner, ACL and other attributes are kept. A new file is 0644, since ``catalina.sh`` only reads it, and belongs
-    to the directory's owner; the directory ``bin`` is made where it is missing.
+    to the directory's owner; the directory ``bin`` is made where it is missing. With *within* no link leads out of
+    those directories, nor to a file of another user's than the link.
 
     Raises:
         SeedstallError: the file changed, is no regular file, or cannot be written as described.
     """
-    with told(path), open_folder(root, path, make=read is None) as folder:
+    with told(path), open_folder(root, path, make=read is None, within=within) as folder:
         held = folder.read(folder.name)
+        folder.check_owner(held)
         if (held.data if held is not None else None) != read:
             message = f"{path} changed since it was read: nothing was written"
             raise SeedstallError(message, "run it again")
         return _written(folder, held, content, _free(folder, stamp(now)))
+
+
+def destination(root: int, path: str, *, within: tuple[str, ...] = ()) -> str:
+    """The file that `apply` would write for *path*, all links resolved; nothing is written.
+
+    Raises:
+        SeedstallError: it would refuse to.
+    """
+    try:
+        with told(path), open_folder(root, path, within=within) as folder:
+            folder.check_owner(folder.read(folder.name))
+            return folder.path
+    except SeedstallError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # the directory is still to be made
+            return path
+        raise
 
 
 @contextmanager
@@ -96,7 +122,8 @@ def _written(folder: Folder, held: Snapshot | None, content: bytes, copy: str) -
     if in_place and held is not None:
         _overwritten(folder, held, content, copy)
     folder.sync()
-    return Applied(folder.name, copy if held is not None else "", tuple(dict.fromkeys(notes)))
+    backup = copy if held is not None else ""
+    return Applied(folder.name, backup, tuple(dict.fromkeys(notes)), folder.path)
 
 
 def record(held: Snapshot | None, content: bytes) -> bytes:

@@ -57,10 +57,15 @@ class NotOursError(SeedstallError):
 class Folder:
     """An open directory. Close it, or use it in a ``with``."""
 
-    def __init__(self, fd: int, name: str) -> None:
-        """Own the O_PATH descriptor *fd*; *name* is the file meant in it, after all links."""
+    def __init__(self, fd: int, name: str, path: str = "", makers: tuple[int, ...] = ()) -> None:
+        """Own the O_PATH descriptor *fd*; *name* is the file meant in it, after all links.
+
+        *path* is that file below the root; *makers* own the links that stood in the file's own place.
+        """
         self.fd = fd
         self.name = name
+        self.path = path
+        self._makers = makers
 
     def __enter__(self) -> Self:
         """Use it in a ``with``."""
@@ -74,6 +79,21 @@ class Folder:
     ) -> None:
         """Close it."""
         os.close(self.fd)
+
+    def check_owner(self, held: Snapshot | None) -> None:
+        """Refuse what a link of one user makes of another user's file; *held* is the file, ``None``: a new one.
+
+        Raises:
+            SeedstallError: the link and the file (or the directory it would be made in) have different owners.
+        """
+        owner = (held.found if held is not None else os.fstat(self.fd)).st_uid
+        for maker in self._makers:
+            if maker != owner:
+                message = (
+                    f"a link of user {maker} leads to {self.path}, which is user {owner}'s:"
+                    " nothing was written"
+                )
+                raise SeedstallError(message, _by_hand(self.path))
 
     def read(self, name: str, limit: int = LIMIT) -> Snapshot | None:
         """The file *name*, ``None`` where there is none.
@@ -243,38 +263,78 @@ def _write(fd: int, data: bytes) -> None:
         at += os.pwrite(fd, view[at:], at)
 
 
-def open_folder(root: int, path: str, *, make: bool = False) -> Folder:
+def open_folder(
+    root: int, path: str, *, make: bool = False, within: tuple[str, ...] = ()
+) -> Folder:
     """The directory of *path* below the directory descriptor *root*, links resolved inside it.
 
     A link is followed only if root or the user we run as made it: another user could point it anywhere before we
-    write. With *make* the last directory is made where it is missing, with the owner of the one above.
+    write. With *make* the last directory is made where it is missing, with the owner of the one above. With *within*
+    the file lies below one of these directories, after all links: these may be links themselves.
 
     Raises:
-        SeedstallError: a link on the way belongs to somebody else.
+        SeedstallError: a link on the way belongs to somebody else, or leads out of *within*.
         OSError: a directory is missing or may not be entered.
     """
-    walk = _Walk(root, path)
+    makers: list[int] = []
+    homes = tuple(home for home in (_real_directory(root, d) for d in within) if home is not None)
+    walk = _Walk(root, path, homes if within else None)
     try:
         while (part := walk.next_part()) is not None:
             last = not walk.todo
             fd = walk.open(part, make=make and len(walk.todo) == 1)
             if fd is not None and stat.S_ISLNK(os.fstat(fd).st_mode):
+                if last:
+                    makers.append(os.fstat(fd).st_uid)
                 walk.follow(fd, part)
             elif last:
                 walk.close(fd)
-                return Folder(walk.trail.pop(), part)
+                real = walk.inside(part)
+                return Folder(walk.trail.pop(), part, real, tuple(makers))
             elif fd is not None:
-                walk.enter(fd)
+                walk.enter(fd, part)
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     finally:
         walk.end()
 
 
-class _Walk:
-    """A walk by directory descriptors: ``trail`` leads from the root to where it is, ``todo`` names what follows."""
+def _real_directory(root: int, path: str) -> tuple[str, ...] | None:
+    """The names that lead to a directory below *root*, all links resolved; ``None`` where that cannot be told."""
+    if not path.startswith("/"):
+        return None
+    walk = _Walk(root, path)
+    try:
+        while (part := walk.next_part()) is not None:
+            fd = os.open(part, _PATH, dir_fd=walk.trail[-1])
+            if stat.S_ISLNK(os.fstat(fd).st_mode):
+                walk.follow(fd, part)
+            else:
+                walk.enter(fd, part)
+        return tuple(walk.names)
+    except (OSError, SeedstallError):
+        return None
+    finally:
+        walk.end()
 
-    def __init__(self, root: int, path: str) -> None:
+
+def _by_hand(path: str) -> str:
+    import shlex  # noqa: PLC0415
+
+    return f"apply the printed patch to the file itself: patch {shlex.quote(path)} setenv.patch"
+
+
+class _Walk:
+    """A walk by directory descriptors: ``trail`` leads from the root to where it is, ``todo`` names what follows.
+
+    ``names`` are those of the trail below the root. *homes* are the directories it must end in, ``None``: anywhere.
+    """
+
+    def __init__(
+        self, root: int, path: str, homes: tuple[tuple[str, ...], ...] | None = None
+    ) -> None:
         self.path = path
+        self.homes = homes
+        self.names: list[str] = []
         self.todo = deque(part for part in path.split("/") if part)
         self.trail = [os.dup(root)]
         self.links = 0
@@ -284,6 +344,7 @@ class _Walk:
             part = self.todo.popleft()
             if part == ".." and len(self.trail) > 1:
                 os.close(self.trail.pop())
+                self.names.pop()
             if part not in (".", ".."):
                 return part
         return None
@@ -297,10 +358,24 @@ class _Walk:
                 return None
             if not make:
                 raise
+        self.inside(part)
         return _made(self.trail[-1], part)
 
-    def enter(self, fd: int) -> None:
+    def inside(self, part: str) -> str:
+        """The real path of *part* and what follows, which must lie in one of the homes."""
+        real = "/" + "/".join((*self.names, part, *self.todo))
+        here = tuple(self.names)
+        if self.homes is not None and not any(here[: len(home)] == home for home in self.homes):
+            message = (
+                f"{self.path} leads to {real}, outside CATALINA_BASE and CATALINA_HOME:"
+                " nothing was written"
+            )
+            raise SeedstallError(message, _by_hand(real))
+        return real
+
+    def enter(self, fd: int, part: str) -> None:
         self.trail.append(fd)
+        self.names.append(part)
         if not stat.S_ISDIR(os.fstat(fd).st_mode) or len(self.trail) > rooted.MAX_DEPTH:
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), self.path)
 
@@ -313,6 +388,7 @@ class _Walk:
         if target.startswith("/"):
             while len(self.trail) > 1:
                 os.close(self.trail.pop())
+            self.names.clear()
         self.todo.extendleft(reversed([p for p in target.split("/") if p]))
 
     def close(self, fd: int | None) -> None:

@@ -19,18 +19,23 @@ class Undone:
     name: str
     restored: str
     notes: tuple[str, ...] = ()
+    path: str = ""
+    """The file itself below the root, all links resolved."""
 
 
-def undo(root: int, path: str, *, dry_run: bool = False) -> Undone:
+def undo(root: int, path: str, *, dry_run: bool = False, within: tuple[str, ...] = ()) -> Undone:
     """Put the file *path* below *root* back as it was before the last `apply`; with *dry_run* only say so.
+
+    As with `apply`, no link leads out of the directories *within*.
 
     Raises:
         SeedstallError: nothing was applied, or the file or its copy changed since.
     """
-    with told(path), open_folder(root, path) as folder:
+    with told(path), open_folder(root, path, within=within) as folder:
         copy = _last(folder)
         before, written = _read_record(folder, copy)
         current = folder.read(folder.name)
+        folder.check_owner(current)
         if current is None or digest(current.data) != written:
             message = f"{path} changed since it was written: nothing was taken back"
             raise SeedstallError(
@@ -45,7 +50,8 @@ def undo(root: int, path: str, *, dry_run: bool = False) -> Undone:
                 _restored(folder, current, copy, saved, notes)
             folder.remove(copy + RECORD)
             folder.sync()
-        return Undone(folder.name, copy if saved is not None else "", tuple(notes))
+        restored = copy if saved is not None else ""
+        return Undone(folder.name, restored, tuple(notes), folder.path)
 
 
 def _last(folder: Folder) -> str:

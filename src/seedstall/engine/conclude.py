@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from seedstall.model.finding import Clear, Crashed, Finding, Fired, Outcome, Severity
+from seedstall.model.evidence import Why
+from seedstall.model.finding import (
+    Clear,
+    Crashed,
+    Finding,
+    Fired,
+    Inconclusive,
+    Outcome,
+    Severity,
+)
 from seedstall.model.report import Verdict
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
@@ -18,10 +27,14 @@ def fired(outcomes: Iterable[Outcome]) -> list[tuple[str, Finding]]:
     return [(o.code, finding) for o in outcomes if isinstance(o, Fired) for finding in o.findings]
 
 
-def rank(finding: Finding) -> tuple[int, int, int, int]:
-    """What wins: severity, then what was seen to happen over what may, confidence, cost."""
+def rank(finding: Finding) -> tuple[int, int, int, int, int]:
+    """What wins: severity, then what was seen to happen over what may, seeding over the rest, confidence, cost.
+
+    Seeding is what is asked about: a deadlock beside it stands below it, and is named.
+    """
     seen = 1 if finding.status in _SEEN else 0
-    return (finding.severity, seen, finding.confidence, finding.cost_ms or 0)
+    seeding = 0 if finding.cause.startswith("other:") else 1
+    return (finding.severity, seen, seeding, finding.confidence, finding.cost_ms or 0)
 
 
 def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verdict:
@@ -105,30 +118,35 @@ def _causes(found: list[tuple[str, Finding]]) -> tuple[Cause, ...]:
 def _unknown(
     found: list[tuple[str, Finding]], outcomes: Sequence[Outcome], evidence: SeedEvidence | None
 ) -> Verdict:
-    if any(o.code in _SEEDING and isinstance(o, Crashed) for o in outcomes):
-        sentence = "a rule about seeding failed, so nothing can be said (see below)"
-    elif evidence is None or not evidence.shows_a_start:
-        sentence = (
-            "nothing here shows a start: no thread, no thread dump and no server log was read"
-        )
-    else:
-        sentence = "what could be read does not say whether a thread waits for random bytes"
     return Verdict(
         status=Status.UNKNOWN,
         cause=Cause.NONE,
         confidence=None,
-        sentence=sentence,
+        sentence=_unknown_sentence(outcomes, evidence),
         also=_causes(found),
     )
+
+
+def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> str:
+    blind = next((o for o in outcomes if o.code == "SS101" and isinstance(o, Inconclusive)), None)
+    if any(o.code in _SEEDING and isinstance(o, Crashed) for o in outcomes):
+        return "a rule about seeding failed, so nothing can be said (see below)"
+    if blind is not None and blind.missing[0].why is not Why.NOT_COLLECTED:
+        return blind.missing[0].detail or str(blind.missing[0])
+    if evidence is not None and evidence.partial:
+        return f"no wait is seen, but the dump shows less than all its threads: {evidence.partial}"
+    if evidence is None or not evidence.shows_a_start:
+        return "nothing here shows a start: no thread, no thread dump and no server log was read"
+    return "what could be read does not say whether a thread waits for random bytes"
 
 
 def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
     if note is not None and note.status is Status.CLEAR:
         return note.sentence
     if evidence.tasks:
-        what = f"none of its {evidence.tasks} threads waits for random bytes"
+        what = f"none of its {_counted(evidence.tasks)} waits for random bytes"
     elif evidence.threads:
-        what = f"none of the {evidence.threads} threads in the dump waits for random bytes"
+        what = f"none of the {_counted(evidence.threads)} in the dump waits for random bytes"
     elif evidence.log is not None and evidence.log.starts:
         return "not entropy: the log shows a complete start, and no slow seeding in it"
     else:
@@ -136,3 +154,7 @@ def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
     main = evidence.main
     where = f'; "main" is in {main.frames[0].name}' if main is not None and main.frames else ""
     return f"not entropy: {what}{where}"
+
+
+def _counted(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"

@@ -98,15 +98,20 @@ def jdk_version(source: Source, home: JavaHome | None, process: JvmProcess | Non
 
 def _confirmed(found: JdkVersion, said: JdkVersion | None) -> JdkVersion:
     """Evidence and the user's word together: the word fills in an update, and a contradiction is noted."""
-    if said is None or said.feature != found.feature:
-        if said is None:
-            return found
-        return replace(found, conflict=f"--jdk says {said}, {found.told_by} says {found}")
+    if said is None:
+        return found
+    if said.feature != found.feature:
+        return _contradicted(found, said)
     if found.update is None and said.update is not None:
         return replace(found, update=said.update, text=said.text, told_by=f"{found.told_by}, --jdk")
     if said.update is not None and said.update != found.update:
-        return replace(found, conflict=f"--jdk says {said}, {found.told_by} says {found}")
+        return _contradicted(found, said)
     return found
+
+
+def _contradicted(found: JdkVersion, said: JdkVersion) -> JdkVersion:
+    words = f"--jdk says {said}, {found.told_by} says {found}"
+    return replace(found, conflict=f"{words}; {found.conflict}" if found.conflict else words)
 
 
 def _why_not(tried: list[Missing]) -> Missing:

@@ -19,6 +19,8 @@ MAX_FILES = 20_000
 MAX_CHILDREN = 200
 _CHILD_DEPTH = 4
 
+_ENDED = "ZXx"
+"""Zombie, dead."""
 _RANDOM = (1, 8)
 _URANDOM = (1, 9)
 _DEFAULT_MACHINE = "x86_64"
@@ -31,10 +33,16 @@ def jvm_process(source: Source) -> JvmProcess:
     """The process: ids, state, age.
 
     Raises:
-        Unavailable: its ``stat`` or ``status`` cannot be had.
+        Unavailable: its ``stat`` or ``status`` cannot be had, or it has ended.
         ValueError: one of them is malformed.
     """
     stat = procfs.stat(_required(source, "stat"))
+    if stat.state in _ENDED and stat.threads <= 1:  # a leader may end before its threads do
+        raise Unavailable(
+            Missing(
+                Why.VANISHED, (Ref(Space.PROCESS, "stat"),), "the process ended while we looked"
+            )
+        )
     status = procfs.status(_required(source, "status"))
     inner = status.ns_pids[-1] if status.ns_pids else _inner_pid_before_4_1(source, stat.pid)
     return JvmProcess(
@@ -99,6 +107,8 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
     tids = sorted(
         int(name) for name in procfs.names(listed.value) if name.isascii() and name.isdigit()
     )
+    if tids:
+        _require_alive(source, tids)
     look = _Look(source, "", inner=process is not None and process.in_container)
     found = [
         task for tid in tids[:MAX_TASKS] if (task := look.task(f"task/{tid}/", tid)) is not None
@@ -110,6 +120,29 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
         age_ms=process.age_ms if process is not None else None,
         machine=look.machine or _DEFAULT_MACHINE,
         denied=tuple(look.denied.values()),
+    )
+
+
+def _require_alive(source: Source, tids: list[int]) -> None:
+    """A process without a single thread alive has ended: what it waited in is not known.
+
+    Raises:
+        Unavailable: that.
+    """
+    for tid in tids[:MAX_TASKS]:
+        ref = Ref(Space.PROCESS, f"task/{tid}/stat")
+        reading = source.read(ref)
+        if isinstance(reading, Missing) and reading.why is not Why.VANISHED:
+            return
+        stat = _parsed(procfs.stat, reading)
+        if isinstance(reading, Got) and (stat is None or stat.state not in _ENDED):
+            return
+    raise Unavailable(
+        Missing(
+            Why.VANISHED,
+            (Ref(Space.PROCESS, "task", Ask.LIST),),
+            "the process ended while we looked",
+        )
     )
 
 
@@ -137,7 +170,7 @@ class _Look:
     def task(self, folder: str, tid: int) -> KernelTask | None:
         """The thread whose files stand in *folder*; ``None`` where it ended meanwhile."""
         stat = _parsed(procfs.stat, self.read(folder + "stat"))
-        if stat is None or stat.state in "ZX":
+        if stat is None or stat.state in _ENDED:
             return None
         reading = self.read(folder + "syscall")
         call = _parsed(procfs.syscall, reading)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from seedstall.knowledge import stacks
+from seedstall.facts.dumpseries import series, waits
 from seedstall.knowledge.kernel import waits_for_random
 from seedstall.model.evidence import Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
 from seedstall.model.seeding import SeedRole
 from seedstall.model.tasks import KernelTask, Tasks
-from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
-from seedstall.model.waits import SeedEvidence, SeedWait, read_length
+from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait, read_length
 from seedstall.parse import procfs
 from seedstall.source.base import Source
 
@@ -29,98 +29,89 @@ def seed_evidence(
     """Join what dumps, the kernel and logs show of seeding.
 
     Raises:
-        Unavailable: none of them could be had.
+        Unavailable: none of them could be had, or what was had can show no wait: threads whose system calls may not
+            be seen, of a JVM that gave no dump.
     """
-    if isinstance(dumps, Missing) and isinstance(tasks, Missing) and not (log or observations):
-        raise Unavailable(tasks if tasks.why is not Why.NOT_COLLECTED else dumps)
-    seen = _from_dumps(dumps) if isinstance(dumps, ThreadDumps) else []
+    shown = isinstance(tasks, Tasks) and _visible(tasks)
+    if isinstance(dumps, Missing) and not shown and not (log or observations):
+        raise Unavailable(_blind(dumps, tasks))
+    groups = series(dumps.dumps) if isinstance(dumps, ThreadDumps) else ()
+    pairs = [waits(group) for group in groups]
+    seen = [wait for last, _ in pairs for wait in last]
+    newest = dumps.dumps[-1] if isinstance(dumps, ThreadDumps) else None
     if isinstance(tasks, Tasks):
-        seen = [_dated(source, wait) for wait in _joined(seen, tasks)]
-    waits = [w for w in seen if w.role in (SeedRole.READING, SeedRole.THREADED)]
-    newest = dumps.dumps[-1] if isinstance(dumps, ThreadDumps) and dumps.dumps else None
+        seen = [_dated(source, wait) for wait in _joined(seen, tasks, newest)]
+    last_dumps = [group[-1] for group in groups]
     return SeedEvidence(
-        waits=tuple(waits[:MAX_WAITS]),
-        queued=tuple(w for w in seen if w.role is SeedRole.QUEUED)[:MAX_WAITS],
-        working=tuple(w for w in seen if w.role is SeedRole.WORKING)[:MAX_WAITS],
-        lookups=tuple(w for w in seen if w.role is SeedRole.LOOKUP)[:MAX_WAITS],
-        threads=len(newest.threads) if newest else 0,
+        waits=_of(seen, SeedRole.READING, SeedRole.THREADED),
+        queued=_of(seen, SeedRole.QUEUED),
+        working=_of(seen, SeedRole.WORKING),
+        lookups=_of(seen, SeedRole.LOOKUP),
+        over=tuple(wait for _, past in pairs for wait in past)[:MAX_WAITS],
+        threads=sum(len(dump.threads) for dump in last_dumps),
         tasks=len(tasks.tasks) if isinstance(tasks, Tasks) else 0,
-        dumps=len(dumps.dumps) if isinstance(dumps, ThreadDumps) else 0,
+        dumps=sum(map(len, groups)),
         log=log,
         observations=observations,
         main=next((t for t in newest.threads if t.name == "main"), None) if newest else None,
-        syscalls_seen=isinstance(tasks, Tasks) and any(t.syscall or t.running for t in tasks.tasks),
+        syscalls_seen=shown,
+        partial=next(filter(None, map(_partial, last_dumps)), "") if not shown else "",
         blind=tuple(str(m) for m in (dumps, tasks) if isinstance(m, Missing)),
     )
 
 
-@dataclass(slots=True)
-class _Sight:
-    """The same thread over several dumps."""
-
-    thread: JavaThread
-    dump: ThreadDump
-    wait: SeedWait
-    first: ThreadDump
+def _of(seen: list[SeedWait], *roles: SeedRole) -> tuple[SeedWait, ...]:
+    return tuple(wait for wait in seen if wait.role in roles)[:MAX_WAITS]
 
 
-def _from_dumps(dumps: ThreadDumps) -> list[SeedWait]:
-    """The waits that the newest dump of each input shows, with in how many dumps each stood in place.
-
-    An earlier dump's wait that a later one of the same input no longer shows is over: it counts only where no later
-    dump of that JVM exists.
-    """
-    by_origin: dict[str, dict[str, _Sight]] = {}
-    for dump in dumps.dumps:
-        before = by_origin.get(dump.origin, {})
-        by_origin[dump.origin] = _sights(dump, before)
-    return [sight.wait for sights in by_origin.values() for sight in sights.values()]
+def _visible(tasks: Tasks) -> bool:
+    """Whether the kernel let us see what its threads wait in: a call, a running thread, a wait channel."""
+    return any(t.syscall or t.running or t.wchan for t in tasks.tasks)
 
 
-def _sights(dump: ThreadDump, before: dict[str, _Sight]) -> dict[str, _Sight]:
-    sights: dict[str, _Sight] = {}
-    for thread in dump.threads:
-        stack = stacks.classify(thread)
-        if stack is None:
-            continue
-        key = (
-            f"{thread.name}/{thread.nid}"
-            if thread.nid is not None
-            else f"{thread.name}/{thread.line}"
+def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
+    """Why no wait could be seen: the threads' system calls were denied, or nothing was handed over."""
+    if isinstance(tasks, Tasks):
+        denied = (
+            "; ".join(tasks.denied)
+            or "their system calls may not be read: run as root or as its user"
         )
-        same = before.get(key)
-        stayed = same is not None and same.wait.stack == stack
-        wait = SeedWait(
-            java=thread,
-            stack=stack,
-            dump=dump,
-            dumps_seen=same.wait.dumps_seen + 1 if same and stayed else 1,
+        refs = (Ref(Space.PROCESS, "task/*/syscall"),)
+        why = (
+            f" (no dump either: {dumps.detail or dumps.why})" if isinstance(dumps, Missing) else ""
         )
-        first = same.first if same and stayed else dump
-        sights[key] = _Sight(thread, dump, _spanned(wait, first, dump), first)
-    return sights
+        return Missing(
+            Why.DENIED, refs, f"what its threads wait in could not be seen: {denied}{why}"
+        )
+    return tasks if tasks.why is not Why.NOT_COLLECTED or not isinstance(dumps, Missing) else dumps
 
 
-def _spanned(wait: SeedWait, first: ThreadDump, last: ThreadDump) -> SeedWait:
-    """How long it stood in place between the first and the last dump that show it there.
+def _partial(dump: ThreadDump) -> str:
+    """Why this dump shows less than the JVM's threads; ``""`` where it is whole."""
+    if dump.unread:
+        return f"{dump.unread} of its threads have lines that are no readable frames"
+    cut = next((t for t in dump.threads if t.cut), None)
+    if cut is not None:
+        return f"the stack of {cut.name!r} is cut"
+    return "" if dump.complete else "the dump does not run to its end"
 
-    A thread that ran in between may have left and come back: only where its CPU time (11+) hardly moved
-    do two dumps say that it stayed.
+
+def seed_stacks(_source: Source, seeds: SeedEvidence, dumps: ThreadDumps | Missing) -> SeedStacks:
+    """The same evidence, for rules that need Java stacks or texts and cannot do with the kernel's view.
+
+    Raises:
+        Unavailable: there is neither dump nor text: attach was refused, timed out, or not made.
     """
-    if first is last or wait.java is None:
-        return wait
-    early = next((t for t in first.threads if t.nid == wait.java.nid), None)
-    if early is None or early.elapsed_ms is None or wait.java.elapsed_ms is None:
-        return wait
-    moved = (wait.java.cpu_ms or 0) - (early.cpu_ms or 0)
-    span = wait.java.elapsed_ms - early.elapsed_ms
-    if span <= 0 or moved > max(5.0, span / 100):
-        return wait
-    return replace(wait, since_ms=int(span), since_from="two dumps")
+    if isinstance(dumps, Missing) and not (seeds.log or seeds.observations):
+        raise Unavailable(dumps)
+    return SeedStacks(seeds)
 
 
-def _joined(seen: list[SeedWait], tasks: Tasks) -> list[SeedWait]:
-    """Add to each Java thread its kernel thread (nid = inner TID), and the readers no dump shows."""
+def _joined(seen: list[SeedWait], tasks: Tasks, newest: ThreadDump | None) -> list[SeedWait]:
+    """Add to each Java thread its kernel thread (nid = inner TID), and the readers no stack explains.
+
+    Such a reader with a Java thread is code of the program's own that reads the device.
+    """
     by_tid = {task.inner_tid: task for task in tasks.tasks}
     joined = [
         replace(w, task=by_tid.get(w.java.nid))
@@ -129,11 +120,11 @@ def _joined(seen: list[SeedWait], tasks: Tasks) -> list[SeedWait]:
         for w in seen
     ]
     taken = {w.task.tid for w in joined if w.task is not None}
-    joined += [
-        SeedWait(task=task)
-        for task in tasks.tasks
-        if task.tid not in taken and waits_in_random_device(task)
-    ]
+    threads = {t.nid: t for t in newest.threads if t.nid is not None} if newest is not None else {}
+    for task in tasks.tasks:
+        if task.tid not in taken and waits_in_random_device(task):
+            java = threads.get(task.inner_tid)
+            joined.append(SeedWait(task=task, java=java, dump=newest if java is not None else None))
     return joined
 
 
@@ -181,4 +172,4 @@ def _still_ms(source: Source, tid: int) -> int | None:
     return now - last_ran
 
 
-PROVIDERS = (seed_evidence,)
+PROVIDERS = (seed_evidence, seed_stacks)

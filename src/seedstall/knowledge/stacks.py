@@ -184,6 +184,7 @@ def classify(thread: JavaThread) -> SeedStack | None:
         instance=_instance(algorithm, found),
         candidates=candidates,
         product=found.product,
+        network=role is SeedRole.READING and _over_network(cut.inner),
     )
 
 
@@ -223,8 +224,11 @@ def _kind(cls: str, method: str) -> _Kind | None:
             return _SUN[simple]
     if cls.startswith("sun.security.pkcs11."):
         return _Kind.PKCS11 if "P11SecureRandom" in cls or method in _PKCS11_NATIVE else None
-    bouncy = "org.bouncycastle." in cls and any(part in cls for part in _BOUNCY)
-    return _Kind.FOREIGN if bouncy or method in _ENGINES else None
+    return _Kind.FOREIGN if _is_bouncy(cls) or method in _ENGINES else None
+
+
+def _is_bouncy(cls: str) -> bool:
+    return "org.bouncycastle." in cls and any(part in cls for part in _BOUNCY)
 
 
 def _cut(calls: Sequence[_Call], start: int, thread: JavaThread) -> _Cut:
@@ -263,7 +267,8 @@ def _role(cut: _Cut, thread: JavaThread) -> SeedRole | None:
     if any(call.method == "getSystemEntropy" for call in cut.chain):
         return SeedRole.LOOKUP if _has(inner, _LOOKUPS) else _busy(inner)
     if _is_blocked(thread):
-        return SeedRole.QUEUED if _all_of(inner, _STREAMS) else None
+        ours = not inner or _reads_seeds(first)
+        return SeedRole.QUEUED if ours and _all_of(inner, _STREAMS) else None
     if _awaits_class(cut, thread):
         return SeedRole.QUEUED
     if inner and _all_of(inner, (*_STREAMS, *_NETWORK)) and _reads(cut):
@@ -276,8 +281,25 @@ def _reads(cut: _Cut) -> bool:
     if not _has(cut.inner, ("java.io.", *_NETWORK)):
         return False
     if _all_of(cut.inner, _STREAMS):
-        return cut.chain[0].kind is not _Kind.API
+        return _reads_seeds(cut.chain[0])
     return cut.chain[0].kind is _Kind.SEEDER or "URLSeeded" in cut.chain[0].cls
+
+
+def _reads_seeds(call: _Call) -> bool:
+    """Whether what this class reads is its seed: the JDK's classes, and the providers whose sources say so.
+
+    What anybody else's ``SecureRandomSpi`` reads (a pipe to a security module's tool, a file of its own) is not known.
+    """
+    if call.kind is _Kind.FOREIGN:
+        return _is_bouncy(call.cls) or call.cls.startswith("com.ibm.crypto.")
+    return call.kind not in (None, _Kind.API, _Kind.PKCS11)
+
+
+def _over_network(inner: Sequence[_Call]) -> bool:
+    """Whether the read goes to a server. A ``file:`` URL opened as any other has its handler among the frames."""
+    if _has(inner, ("java.io.FileInputStream", "sun.net.www.protocol.file.")):
+        return False
+    return _has(inner, _NETWORK)
 
 
 def _busy(inner: Sequence[_Call]) -> SeedRole | None:
@@ -392,6 +414,8 @@ def expected_device(
     """
     if stack.role is SeedRole.THREADED:
         return Device.THREADED
+    if stack.network:
+        return Device.OTHER
     value = source.value if isinstance(source, SeedSource) else source
     found = {_expected(a, stack, jdk, value) for a in stack.candidates or (stack.algorithm,)}
     return found.pop() if len(found) == 1 else Device.UNKNOWN

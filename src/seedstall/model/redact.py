@@ -27,6 +27,10 @@ _TOOL_OPTIONS = frozenset(
 _URL = re.compile(
     r"([a-z][a-z0-9+.-]{0,30}://)([^\s/@:'\"]{1,200}):([^\s/@'\"]{1,200})@", re.IGNORECASE
 )
+# "secret_log.txt:12", "/etc/passwd:7:", "password_reset.log:3)": a file and a line in it, no key and its value.
+_LINE = re.compile(r"\d{1,7}(?::\d{1,7})?[)\].:]{0,3}")
+_LOOK_BACK = 80
+"""Characters before a secret's word in which a path's last ``/`` is looked for."""
 # It starts at the secret's own word: a name before it needs no matching, and costs time on hostile text.
 _PAIR = re.compile(
     rf"""({_NAMES}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
@@ -64,7 +68,26 @@ def redact(text: str) -> str:
     if _PLAIN.match(text):
         return text
     text = _TOOL_PAIR.sub(rf"\1{MASK}", text)
-    return _PAIR.sub(rf"\1{MASK}", text)
+    return _PAIR.sub(_masked, text)
+
+
+def _masked(pair: re.Match[str]) -> str:
+    return pair[0] if _is_place(pair) else pair[1] + MASK
+
+
+def _is_place(pair: re.Match[str]) -> bool:
+    """Whether it is a file's name and a line number: a colon right before the digits, and a name with an ending or path.
+
+    ``password:12345`` has neither, and ``password.txt: 12345`` a blank: both stay secrets.
+    """
+    key = pair[1]
+    if not key.endswith(":") or key[-2].isspace() or _LINE.fullmatch(pair[2]) is None:
+        return False
+    if "." in key:
+        return True
+    head = pair.string[max(0, pair.start() - _LOOK_BACK) : pair.start()]
+    _, slash, name = head.rpartition("/")
+    return slash != "" and all(c.isalnum() or c in "_.-" for c in name)
 
 
 def visible(text: str) -> str:

@@ -113,6 +113,8 @@ class SeedStack:
     """Where the stack is cut before the frame that tells the generator (``algorithm`` is OTHER): those it can be."""
     product: str = ""
     """Key of the product whose code asked (``tomcat``, ``jarsigner``), ``""`` where it is nobody's in particular."""
+    network: bool = False
+    """Whether it reads its seed over the network: a seed URL that is no file. No device is read then."""
 
 
 class SeedSetting(StrEnum):

@@ -60,7 +60,7 @@ class JavaThread:
     always an int here), ``None`` where the dump has none. ``state`` is the ``Thread.State`` name or ``""``;
     ``activity`` the header's words (``runnable``, ``in Object.wait()``, ``waiting for monitor entry``).
     ``cpu_ms`` and ``elapsed_ms`` are the header's (11+). Frames are innermost first. ``cut`` is true where the
-    text ended inside this thread.
+    text ended inside this thread, or all that is left of its stack is the innermost end of one.
     """
 
     name: str
@@ -83,6 +83,10 @@ class ThreadDump:
     ``taken_at`` is the time line above the banner as printed (JVM local time), ``""`` if none. ``vm`` is the
     banner's text; ``jdk`` what it says of the version. ``deadlocks`` are the JVM's own findings, as thread names
     per cycle.
+
+    ``complete`` is true only where the dump is known to be there from its first line to its end, with as many Java
+    threads as it says it has, each of them read: only then does a thread not seen mean that there is none.
+    ``unread`` counts the threads whose stacks are not known in full: cut, lost, or in lines that could not be read.
     """
 
     origin: str
@@ -93,6 +97,9 @@ class ThreadDump:
     jdk: JdkVersion | None = None
     deadlocks: tuple[tuple[str, ...], ...] = ()
     complete: bool = True
+    unread: int = 0
+    unread: int = 0
+    """Threads that have lines below their header of which no frame could be read, or a stack cut off."""
 
 
 @dataclass(frozen=True, slots=True)

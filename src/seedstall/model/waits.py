@@ -65,6 +65,8 @@ class SeedEvidence:
     queued: tuple[SeedWait, ...] = ()
     working: tuple[SeedWait, ...] = ()
     lookups: tuple[SeedWait, ...] = ()
+    over: tuple[SeedWait, ...] = ()
+    """Waits of earlier dumps that a later dump of the same JVM no longer shows."""
     threads: int = 0
     tasks: int = 0
     dumps: int = 0
@@ -73,21 +75,33 @@ class SeedEvidence:
     main: JavaThread | None = None
     syscalls_seen: bool = False
     """Whether the kernel let us see what its threads wait in."""
+    partial: str = ""
+    """Why the dump shows less than all threads (cut, unreadable frames), where the kernel's view does not make up."""
     blind: tuple[str, ...] = ()
 
     @property
     def shows_a_start(self) -> bool:
         """Whether a wait would show in it: threads, a start in a log, or a read of the device itself.
 
-        A benchmark or a mail in prose shows none, and what it does not show is not fine.
+        A benchmark or a mail in prose shows none, and what it does not show is not fine; nor is what a cut dump or
+        threads without system calls do not show.
         """
         log, measured = self.log, self.observations
+        if self.partial:
+            return False
         return bool(
             self.threads
-            or self.tasks
+            or (self.tasks and self.syscalls_seen)
             or (log is not None and (log.starts or log.seeding))
             or (measured is not None and any(o.kind == "dd-random" for o in measured.items))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SeedStacks:
+    """`SeedEvidence` that holds Java stacks or texts: what the kernel's view alone cannot show needs it."""
+
+    seeds: SeedEvidence
 
 
 def read_length(call: Syscall | None) -> int | None:

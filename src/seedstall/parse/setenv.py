@@ -77,7 +77,8 @@ def check_value(value: str) -> None:
         raise ValueError(message)
     for character in value:
         if not character.isascii() or not character.isprintable() or character in " '\"\\`":
-            message = f"{character!r} in {value!r}: write it as %{ord(character):02X}"
+            escaped = "".join(f"%{b:02X}" for b in character.encode(errors="surrogateescape"))
+            message = f"{character!r} in {value!r}: write it as {escaped}"
             raise ValueError(message)
 
 

@@ -10,13 +10,24 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 Input: TypeAlias = "bytes | str | Text"
 
 _SAMPLE = 1 << 20
 """Signs of damage are looked for in pieces of a MiB: damage is done to a whole file by the program that showed it."""
+
+
+_USUAL = (
+    (b"&lt;", b"<"),
+    (b"&gt;", b">"),
+    (b"&quot;", b'"'),
+    (b"&nbsp;", b" "),
+    (b"&#39;", b"'"),
+    (b"&#x27;", b"'"),
+    (b"&#160;", b" "),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,7 @@ def plain(given: Input) -> Text:
     if _blank_lines().search(sample):
         text = Text(_blank_lines().sub(b"\n", text.data))
     if _is_markup(sample):
-        text = resplit(text, _split_markup)
+        text = _without_markup(text)
     if _is_escaped(sample):
         text = resplit(text, _split_escaped)
     return text
@@ -182,16 +193,50 @@ def _markup_patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern
     )
 
 
+def _without_markup(text: Text) -> Text:
+    """Take *text* as a whole where it has entities only, as most have: line by line is slow."""
+    ends, tags, _ = _markup_patterns()
+    if ends.search(text.data) is None and tags.search(text.data) is None:
+        data = _characters(text.data)
+        if data.count(b"\n") == text.data.count(b"\n"):
+            return Text(data, text.numbers)
+    return resplit(text, _split_markup)
+
+
+def _characters(data: bytes) -> bytes:
+    # Twice: a comment system that escapes what was escaped gives "&amp;lt;clinit&amp;gt;".
+    return _once_unescaped(_once_unescaped(data))
+
+
+def _once_unescaped(data: bytes) -> bytes:
+    """Put characters in place of entities. The usual ones without a call for each: 15 MB of them take 16 s else."""
+    if b"&" not in data:
+        return data
+    *_, entities = _markup_patterns()
+    if b"&amp;" not in data:
+        return entities.sub(_entity, _usual_characters(data))
+    # What an ampersand's own entity leaves is no entity before the next time.
+    pieces = _usual_characters(data).split(b"&amp;")
+    if any(b"&" in piece for piece in pieces):
+        pieces = [entities.sub(_entity, piece) if b"&" in piece else piece for piece in pieces]
+    return b"&".join(pieces)
+
+
+def _usual_characters(data: bytes) -> bytes:
+    for name, character in _USUAL:
+        data = data.replace(name, character)
+    return data
+
+
 def _split_markup(line: bytes) -> list[bytes]:
-    ends, tags, entities = _markup_patterns()
+    ends, tags, _ = _markup_patterns()
     if b"<" in line:
         pieces = ends.split(line)
         if len(pieces) > 1 and not pieces[-1].strip():
             pieces.pop()
         line = b"\n".join(tags.sub(_tag, piece) for piece in pieces)
     if b"&" in line:
-        # Twice: a comment system that escapes what was escaped gives "&amp;lt;clinit&amp;gt;".
-        line = entities.sub(_entity, entities.sub(_entity, line))
+        line = _characters(line)
     return line.split(b"\n")
 
 
@@ -201,9 +246,14 @@ def _tag(match: re.Match[bytes]) -> bytes:
 
 
 def _entity(match: re.Match[bytes]) -> bytes:
+    return _character(match[0])
+
+
+@lru_cache(maxsize=4096)
+def _character(entity: bytes) -> bytes:
     from html import unescape  # noqa: PLC0415 - its table of names is built only for such a text
 
-    character = unescape(match[0].decode())
+    character = unescape(entity.decode())
     return character.replace("\N{NO-BREAK SPACE}", " ").encode("utf-8", "replace")
 
 

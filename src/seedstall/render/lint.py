@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Crashed, Finding, Fired, Fix, Inconclusive, Severity
+from seedstall.model.finding import Crashed, Finding, Fired, Fix, Inconclusive
 from seedstall.model.redact import redact, visible
 from seedstall.model.report import Report
 from seedstall.render.text import headline
@@ -77,8 +77,7 @@ def _finding(code: str, name: str, finding: Finding) -> Iterator[str]:
         yield f"  see {piece.origin}: {piece.excerpt}"
     for fix in finding.fixes:
         yield from _fix(fix)
-    if finding.severity > Severity.NOTE or not finding.fixes:
-        yield from (f"  note: {note}" for note in notes)
+    yield from (f"  note: {note}" for note in notes)
 
 
 def _fix(fix: Fix) -> Iterator[str]:

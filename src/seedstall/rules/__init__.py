@@ -14,6 +14,8 @@ from seedstall.rules.ss301_entropy_pool_dry import entropy_pool_dry
 from seedstall.rules.ss302_feeder_down import feeder_down
 from seedstall.rules.ss303_random_device_replaced import random_device_replaced
 from seedstall.rules.ss401_prng_contention import prng_contention
+from seedstall.rules.ss501_stopped import stopped
+from seedstall.rules.ss502_deadlock import deadlock
 
 ALL: tuple[Rule[...], ...] = (
     blocking_seed,
@@ -27,4 +29,6 @@ ALL: tuple[Rule[...], ...] = (
     feeder_down,
     random_device_replaced,
     prng_contention,
+    stopped,
+    deadlock,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.knowledge.callers import is_jdk
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
@@ -65,6 +66,19 @@ def purpose(stack: SeedStack | None) -> str:
         what = f" for the first bytes of {engine(stack)}"
     caller = stack.caller or (f"{stack.caller_frame}" if stack.caller_frame else "")
     return what + (f" for {visible(caller)[:120]}" if caller else "")
+
+
+def own_frame(wait: SeedWait) -> str:
+    """The program's own frame nearest to a read that no generator makes; ``""`` where none is seen."""
+    frames = wait.java.frames if wait.java is not None else ()
+    return next((f.name for f in frames if not is_jdk(f.class_name)), "")
+
+
+def reader(wait: SeedWait) -> str:
+    """What the bytes are for: the generator's purpose, or the program's own code that reads the device."""
+    if wait.stack is not None or not own_frame(wait):
+        return purpose(wait.stack)
+    return f" for {visible(own_frame(wait))[:120]}, which reads the device itself"
 
 
 def engine(stack: SeedStack) -> str:
@@ -176,7 +190,7 @@ def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
 def _frames(wait: SeedWait) -> Iterator[str]:
     """The frames that matter: the seed read and its caller, what lies between them left out if long."""
     frames = wait.java.frames if wait.java is not None else ()
-    caller = wait.stack.caller_frame if wait.stack is not None else ""
+    caller = wait.stack.caller_frame if wait.stack is not None else own_frame(wait)
     at = next((i for i, f in enumerate(frames) if f.name == caller), len(frames))
     for frame in frames[: min(SHOWN_FRAMES, at + 1)]:
         yield f"  at {visible(frame.name)[:160]}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
@@ -37,23 +39,86 @@ def startup_ms(log: ServerLog | None) -> int | None:
     return log.starts[-1].took_ms if log is not None and log.starts else None
 
 
+class Run(NamedTuple):
+    """One start in a log: its seeding lines, and the line that completes it (``None`` where it goes no further)."""
+
+    seeding: tuple[SeedingLine, ...]
+    start: StartLine | None
+
+    @property
+    def worst(self) -> SeedingLine | None:
+        """The longest seeding: concurrent ones overlap, so the maximum counts and not the sum."""
+        return max(self.seeding, key=lambda line: line.took_ms, default=None)
+
+
+def runs(log: ServerLog) -> tuple[Run, ...]:
+    """The starts of a log, in order; a log of several inputs keeps each input's starts together."""
+    found: list[Run] = []
+    told: tuple[SeedingLine | StartLine, ...] = (*log.seeding, *log.starts)
+    for origin in dict.fromkeys(line.origin for line in told):
+        lines = [line for line in told if line.origin == origin]
+        seeding: list[SeedingLine] = []
+        for line in sorted(lines, key=lambda entry: entry.line):
+            if isinstance(line, SeedingLine):
+                seeding.append(line)
+            else:
+                found.append(Run(tuple(seeding), line))
+                seeding = []
+        if seeding:
+            found.append(Run(tuple(seeding), None))
+    return tuple(found)
+
+
 def from_log(
     seeds: SeedEvidence, around: Surroundings, caught: list[SeedWait]
 ) -> Iterator[Finding]:
-    """The worst seeding line, with its share of the start that followed it.
+    """What the last start of each log lost to seeding; where it was well, what an earlier one lost.
 
     *caught* are threads that the same text shows in the seed read: the wait is over, and they prove what it was.
     """
     log = seeds.log
     if log is None or not log.seeding or _is_threaded(seeds, around):
         return
-    line = max(log.seeding, key=lambda entry: entry.took_ms)
-    start = next((s for s in log.starts if s.line > line.line or s.origin != line.origin), None)
-    ambiguous = line.took_ms in THREADED_SHA1_MS or line.took_ms in THREADED_DRBG_MS
-    if line.took_ms <= HARMLESS_MS:
-        yield _harmless(line, start)
-    else:
-        yield _slow(line, start, log, around, caught, either=ambiguous and not caught)
+    told = runs(log)
+    last = [run for run, after in zip(told, (*told[1:], None), strict=True) if _is_last(run, after)]
+    now = max(last, key=_cost)
+    before = max(told, key=_cost)
+    if _cost(now) > HARMLESS_MS:
+        yield _slow(now, log, around, caught)
+    elif _cost(before) > HARMLESS_MS and before.worst is not None:
+        yield _earlier(now, before, before.worst)
+    elif now.worst is not None:
+        yield _harmless(now.worst, now.start)
+
+
+def _cost(run: Run) -> int:
+    return run.worst.took_ms if run.worst is not None else 0
+
+
+def _is_last(run: Run, after: Run | None) -> bool:
+    return after is None or _origin(run) != _origin(after)
+
+
+def _origin(run: Run) -> str:
+    return run.start.origin if run.start is not None else run.seeding[0].origin
+
+
+def _earlier(now: Run, before: Run, line: SeedingLine) -> Finding:
+    well = f"took {account.duration(now.start.took_ms)}" if now.start is not None else "was well"
+    return Finding(
+        message=f"an earlier start that lost {account.duration(line.took_ms)} to seeding",
+        sentence=(
+            f"the last start in the log {well}; an earlier one lost {account.duration(line.took_ms)} to seeding"
+            f" ({line.origin}:{line.line})"
+        ),
+        cause=Cause.NONE,
+        status=Status.CLEAR,
+        severity=Severity.NOTE,
+        confidence=Confidence.CONFIRMED,
+        evidence=(*_lines(line, before.start), *_lines(now.worst, now.start)),
+        cost_ms=now.worst.took_ms if now.worst is not None else None,
+        startup_ms=now.start.took_ms if now.start is not None else None,
+    )
 
 
 def _harmless(line: SeedingLine, start: StartLine | None) -> Finding:
@@ -70,22 +135,18 @@ def _harmless(line: SeedingLine, start: StartLine | None) -> Finding:
     )
 
 
-def _slow(
-    line: SeedingLine,
-    start: StartLine | None,
-    log: ServerLog,
-    around: Surroundings,
-    caught: list[SeedWait],
-    *,
-    either: bool,
-) -> Finding:
-    stack = caught[0].stack if caught else None
-    product = around.product or remedies.product_of(log)
+def _slow(run: Run, log: ServerLog, around: Surroundings, caught: list[SeedWait]) -> Finding:
+    line = max(run.seeding, key=lambda entry: entry.took_ms)
+    # A start line that is shorter than its seeding belongs to another start.
+    start = run.start if run.start is not None and run.start.took_ms >= line.took_ms else None
+    ambiguous = line.took_ms in THREADED_SHA1_MS or line.took_ms in THREADED_DRBG_MS
+    either = ambiguous and not caught and (around.source is None or around.source.assumed)
     evidence = list(_lines(line, start))
     for wait in caught[:1]:
         evidence.extend(account.evidence_of(wait, None))
     evidence.extend(account.kernel_evidence(around))
     either_clause = ": a dripping /dev/random, or the threaded seeder after a bad seed URL"
+    known = replace(around, product=around.product or remedies.product_of(log))
     return Finding(
         message=f"a SecureRandom that took {account.duration(line.took_ms)} to seed",
         sentence=_what(line, start) + (either_clause if either else ""),
@@ -94,15 +155,16 @@ def _slow(
         severity=Severity.WARNING,
         confidence=_confidence(around, caught, either=either),
         evidence=tuple(evidence),
-        fixes=remedies.remedies(stack, around, product),
+        fixes=remedies.for_the_next_start(caught[0] if caught else None, known),
         notes=tuple(_notes(around, either=either)),
         cost_ms=line.took_ms,
         startup_ms=start.took_ms if start is not None else None,
     )
 
 
-def _lines(line: SeedingLine, start: StartLine | None) -> Iterator[Evidence]:
-    yield Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt)
+def _lines(line: SeedingLine | None, start: StartLine | None) -> Iterator[Evidence]:
+    if line is not None:
+        yield Evidence(origin=f"{line.origin}:{line.line}", excerpt=line.excerpt)
     if start is not None:
         yield Evidence(origin=f"{start.origin}:{start.line}", excerpt=start.excerpt)
 
@@ -131,7 +193,9 @@ def _is_threaded(seeds: SeedEvidence, around: Surroundings) -> bool:
 
 def _confidence(around: Surroundings, caught: list[SeedWait], *, either: bool) -> Confidence:
     kernel = around.kernel
-    if caught or (kernel is not None and kernel.can_block):
+    if remedies.set_already(around) and not caught:
+        return Confidence.POSSIBLE
+    if caught or (kernel is not None and kernel.can_block and not either):
         return Confidence.CONFIRMED
     if either or (kernel is not None and kernel.can_block is False):
         return Confidence.POSSIBLE
@@ -151,7 +215,7 @@ def _notes(around: Surroundings, *, either: bool) -> Iterator[str]:
             "on this kernel /dev/random does not block after boot: look for a replaced device, an early boot, or a bad"
             " seed URL before you blame entropy"
         )
-    yield right_egd(around.jdk).why
+    yield remedies.set_already(around) or right_egd(around.jdk).why
 
 
 def is_dry(observation: Observation) -> bool:

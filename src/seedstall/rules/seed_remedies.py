@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Disposition, Fix, When
 from seedstall.model.jdk import JdkVersion
@@ -9,6 +11,7 @@ from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel
 from seedstall.model.log import ServerLog
 from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
+from seedstall.model.waits import SeedWait
 from seedstall.rules import pool_remedies
 from seedstall.rules.seed_account import Surroundings
 
@@ -17,7 +20,17 @@ EGD_SURFACES = frozenset(("tomcat-setenv", "jarsigner", "java-opts"))
 _PLACES = {"tomcat": ["tomcat-setenv"], "jarsigner": ["jarsigner"]}
 """Where the product that a stack's caller names keeps its flags, where no process tells the product."""
 FEED = "feed the host's entropy pool: the waiting JVM goes on by itself"
+FEED_ALL = "feed the host's entropy pool, for every program on it"
 NONBLOCKING = "NativePRNGNonBlocking:SUN"
+
+
+def no_egd_for(wait: SeedWait | None) -> str:
+    """Why no value of ``java.security.egd`` cures this wait: its generator, or that no generator reads at all."""
+    if wait is None:
+        return ""
+    if wait.stack is None and wait.java is not None and wait.java.frames:
+        return "the program reads the device itself: no setting of the JDK's generators reaches it"
+    return egd_cannot_help(wait.stack)
 
 
 def egd_cannot_help(stack: SeedStack | None) -> str:
@@ -38,8 +51,28 @@ def egd_cannot_help(stack: SeedStack | None) -> str:
     return ""
 
 
+def set_already(around: Surroundings) -> str:
+    """Where the recommended value is in force already: then it is not what the wait needs."""
+    source = around.source
+    if source is None or source.assumed or source.value != right_egd(around.jdk).value:
+        return ""
+    return (
+        f"the seed source is {source.value} already ({source.place}), and that does not read /dev/random: look what"
+        " /dev/urandom is there, and whether the setting was in force when the wait began"
+    )
+
+
+def for_the_next_start(wait: SeedWait | None, around: Surroundings) -> tuple[Fix, ...]:
+    """The fixes where nothing waits any more: none of them frees anything now."""
+    product = around.product
+    return tuple(
+        replace(fix, when=When.NEXT_START, title=FEED_ALL) if fix.when is When.NOW else fix
+        for fix in remedies(wait, around, product)
+    )
+
+
 def remedies(
-    stack: SeedStack | None,
+    wait: SeedWait | None,
     around: Surroundings,
     product: Product | None,
     *,
@@ -47,11 +80,12 @@ def remedies(
 ) -> tuple[Fix, ...]:
     """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
     fixes = list(host_fixes(around, device_replaced=device_replaced))
+    stack = wait.stack if wait is not None else None
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)
     if egd_cannot_help(stack):
         fixes.append(strong())
-    else:
+    elif not no_egd_for(wait) and not set_already(around):
         fixes.extend(egd_fixes(stack, around.jdk, product))
     return tuple(fixes)
 

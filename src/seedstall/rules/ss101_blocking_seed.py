@@ -11,10 +11,10 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
 from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
-from seedstall.model.log import ServerLog
+from seedstall.model.log import SeedingLine, ServerLog, StartLine
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
-from seedstall.model.seeding import Device, SeedRole, SeedSource
+from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource
 from seedstall.model.tasks import FileKind, KernelTask, WaitingChildren
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
@@ -65,6 +65,7 @@ def blocking_seed(
         yield _stalled(stuck, seeds, around)
         return
     yield from _from_children(children, around)
+    yield from _over(seeds, caught, around)
     yield from seed_log.from_log(seeds, around, caught)
     yield from seed_log.from_measurements(seeds)
 
@@ -87,6 +88,31 @@ def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
     return task is None
 
 
+def _over(seeds: SeedEvidence, caught: list[SeedWait], around: Surroundings) -> Iterator[Finding]:
+    """A wait that an earlier dump shows and a later dump, or a start that followed, says is over."""
+    if seed_log.slow_lines(seeds.log):
+        return
+    past = [w for w in seeds.over if w.role is SeedRole.READING and not _passes_by(w, around)]
+    restarted = not past and bool(caught)
+    wait = next(iter(past or caught), None)
+    if wait is None or wait.dump is None:
+        return
+    when = f" at {wait.dump.taken_at}" if wait.dump.taken_at else ""
+    ended = "a start that completed follows it" if restarted else "a later dump no longer shows it"
+    yield Finding(
+        message=f"{account.name_of(wait)} that waited for random bytes",
+        sentence=f"{account.name_of(wait)} waited{when} in the seed read{account.reader(wait)}; {ended}",
+        cause=Cause.BLOCKING_SEED,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        evidence=tuple(_evidence([wait], seeds, around)),
+        fixes=remedies.for_the_next_start(wait, around),
+        notes=tuple(_notes(wait, around)),
+        explains=(Cause.BLOCKING_SEED, Cause.PRNG_CONTENTION, Cause.INEFFECTIVE_FIX),
+    )
+
+
 def _waits_for_crng(task: KernelTask) -> bool:
     """Whether it waits for the kernel's first seeding, which is SS103's: getrandom without GRND_RANDOM (2)."""
     if task.wchan is not None and waits_for_random(task.wchan) == "crng":
@@ -103,6 +129,9 @@ def _passes_by(wait: SeedWait, around: Surroundings) -> bool:
     """
     if wait.task is not None or wait.java is None or wait.stack is None or wait.dumps_seen > 1:
         return False
+    family = (Algorithm.NATIVE_PRNG, Algorithm.NATIVE_PRNG_NONBLOCKING)
+    if wait.stack.algorithm not in family or wait.stack.operation is not Operation.NEXT_BYTES:
+        return False
     value = around.source.value if around.source is not None else None
     if expected_device(wait.stack, around.jdk, value) is not Device.URANDOM:
         return False
@@ -117,9 +146,10 @@ def _went_on(wait: SeedWait, log: ServerLog | None) -> bool:
     """
     if log is None or wait.dump is None or wait.in_random_read:
         return False
-    return any(
-        line.origin == wait.dump.origin and (line.line > wait.dump.line or not wait.dump.vm)
-        for line in log.seeding
+    dump = wait.dump
+    later: tuple[SeedingLine | StartLine, ...] = (*log.seeding, *log.starts)
+    return any(line.origin == dump.origin and line.line > dump.line for line in later) or (
+        not dump.vm and any(line.origin == dump.origin for line in log.seeding)
     )
 
 
@@ -154,14 +184,14 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
     queue = f"; {len(seeds.queued)} more queue behind it" if seeds.queued else ""
     replaced = _replaced(wait.task)
     return Finding(
-        message=f"{account.name_of(wait)} waiting for random bytes{account.purpose(wait.stack)}",
+        message=f"{account.name_of(wait)} waiting for random bytes{account.reader(wait)}",
         sentence=_sentence(wait, around) + others + queue,
         cause=Cause.BLOCKING_SEED,
         status=Status.STALLED,
         severity=Severity.ERROR,
         confidence=_confidence(wait, seeds, around),
         evidence=tuple(_evidence(waits, seeds, around)),
-        fixes=remedies.remedies(wait.stack, around, around.product, device_replaced=replaced),
+        fixes=remedies.remedies(wait, around, around.product, device_replaced=replaced),
         notes=tuple(_notes(wait, around)),
         explains=(
             Cause.BLOCKING_SEED,
@@ -194,7 +224,14 @@ def _from_children(children: WaitingChildren | None, around: Surroundings) -> It
             confidence=Confidence.CONFIRMED,
             evidence=tuple(account.child_evidence(task)),
             fixes=remedies.host_fixes(around, device_replaced=_replaced(task)),
-            notes=("no setting of the JVM reaches its child: the host's pool must be fed",),
+            notes=(
+                "no setting of the JVM reaches its child: "
+                + (
+                    "give it the kernel's own /dev/random"
+                    if _replaced(task)
+                    else "feed the host's pool"
+                ),
+            ),
             explains=(Cause.BLOCKING_SEED, Cause.FEEDER_DOWN),
         )
 
@@ -215,9 +252,7 @@ def _sentence(wait: SeedWait, around: Surroundings) -> str:
         expected = expected_device(wait.stack, around.jdk, value)
     where = account.place_of(wait, expected, around.source)
     why = account.device_clause(wait.task) or _kernel_clause(wait, expected, around.kernel)
-    return (
-        f"{account.name_of(wait)} {account.since(wait)} {where}{account.purpose(wait.stack)}; {why}"
-    )
+    return f"{account.name_of(wait)} {account.since(wait)} {where}{account.reader(wait)}; {why}"
 
 
 def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None) -> str:
@@ -233,9 +268,12 @@ def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None
 
 
 def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
-    reason = remedies.egd_cannot_help(wait.stack)
+    reason = remedies.no_egd_for(wait)
+    set_already = remedies.set_already(around)
     if reason:
         yield reason
+    elif set_already:
+        yield set_already
     elif remedies.unfixable_by_property(wait.stack, around.jdk):
         yield (
             "on JDK 6 and 7 an explicit NativePRNG reads /dev/random in generateSeed whatever the property says:"

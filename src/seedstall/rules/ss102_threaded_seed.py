@@ -12,7 +12,7 @@ from seedstall.model.log import Observation
 from seedstall.model.rule import rule
 from seedstall.model.seeding import SeedRole, SeedSource
 from seedstall.model.verdict import Cause, Status
-from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait
 from seedstall.rules import seed_account as account
 from seedstall.rules import seed_log
 from seedstall.rules import seed_remedies as remedies
@@ -23,7 +23,7 @@ HARMLESS_MS = 1000
 
 @rule("SS102", "threaded-seed")
 def threaded_seed(
-    seeds: SeedEvidence,
+    stacks: SeedStacks,
     source: SeedSource | None,
     jdk: JdkVersion | None,
     product: Product | None,
@@ -43,6 +43,7 @@ def threaded_seed(
     ## Fix
     Correct the URL (``file:/dev/urandom``), or give the program its device node. Do not add entropy.
     """
+    seeds = stacks.seeds
     threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
     around = Surroundings(None, source, jdk, product, process.pid if process else None)
     told = seed_log.threaded_seeder_told(seeds)

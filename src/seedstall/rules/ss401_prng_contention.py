@@ -8,7 +8,7 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
-from seedstall.model.waits import SeedEvidence
+from seedstall.model.waits import SeedEvidence, SeedStacks
 from seedstall.rules import seed_account as account
 
 QUEUE_THAT_COUNTS = 3
@@ -16,7 +16,7 @@ QUEUE_THAT_COUNTS = 3
 
 
 @rule("SS401", "prng-contention")
-def prng_contention(seeds: SeedEvidence) -> Iterator[Finding]:
+def prng_contention(stacks: SeedStacks) -> Iterator[Finding]:
     """Threads queue for the lock of one random generator.
 
     ## What it detects
@@ -33,6 +33,7 @@ def prng_contention(seeds: SeedEvidence) -> Iterator[Finding]:
     In the code: one generator for each thread, SHA1PRNG or DRBG instances instead of NativePRNG. No seed
     source and no entropy daemon helps.
     """
+    seeds = stacks.seeds
     if seeds.queued:
         yield _queue(seeds)
         return

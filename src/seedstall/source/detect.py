@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from seedstall.model.errors import NoSuchTargetError, SeedstallError
+from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
 from seedstall.model.evidence import Got, Ref, Space, Why
 from seedstall.parse import procfs
-from seedstall.source import host
+from seedstall.source import host, rooted
+from seedstall.source.pipe import Pipe
 from seedstall.source.tree import TreeSource, is_tree, logs_in
 
 MAX_FILES = 10_000
@@ -31,21 +32,32 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One target: ``name`` as it is told to people, ``pid`` of a process, ``path`` of what is on disk."""
+    """One target: ``name`` as it is told to people, ``pid`` of a process, ``path`` of what is on disk.
+
+    ``pipe`` is a pipe's, which is open since it was resolved: opened again, its writer would be gone.
+    """
 
     name: str
     kind: Kind
     pid: int | None = None
     path: str = ""
+    pipe: Pipe | None = field(default=None, compare=False)
 
 
 def resolve(text: str) -> Target:
     """What a word means. A process need not be a JVM: one may stand below it (`host.jvms_below`).
 
+    A FIFO is waited for here (`pipe.NOBODY_S`).
+
     Raises:
-        NoSuchTargetError: there is no such thing, or it can never be a target.
+        UsageError: it is empty, or 0.
+        NoSuchTargetError: there is no such thing, it can never be a target, or nobody writes to it.
         SeedstallError: it is there and cannot be read.
     """
+    if not text.strip():
+        raise UsageError(
+            "an empty target", "a variable that is not set? name a PID, a file, a folder or -"
+        )
     if text == "-":
         return Target("-", Kind.STDIN)
     if text.isascii() and text.isdigit():
@@ -100,6 +112,8 @@ def files_below(target: Target) -> tuple[Target, ...]:
 
 
 def _process(pid: int) -> Target:
+    if pid == 0:
+        raise UsageError("0 is no process", "pids start at 1; pgrep -f java lists Java processes")
     if pid >= 2**31:
         raise NoSuchTargetError("a number that long is no pid", "pids end at 4194304")
     with host.HostSource(pid) as source:
@@ -145,7 +159,8 @@ def not_a_jvm(target: Target) -> NoSuchTargetError:
 
 def _on_disk(text: str) -> Target:
     try:
-        mode = Path(text).stat().st_mode
+        found = Path(text).stat()
+        mode = found.st_mode
     except FileNotFoundError:
         raise NoSuchTargetError(
             f"there is no file {text}", "a target is a PID, a file, a folder or -"
@@ -156,13 +171,31 @@ def _on_disk(text: str) -> Target:
         raise NoSuchTargetError(f"{text!r} is no file name") from error
     if stat.S_ISDIR(mode):
         return Target(text, Kind.TREE if is_tree(text) else Kind.DIRECTORY, path=text)
-    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+    if stat.S_ISFIFO(mode):
+        return Target(text, Kind.FILE, path=text, pipe=_pipe(text))
+    if not stat.S_ISREG(mode):
         raise NoSuchTargetError(
             f"{text} is a device or socket: it is not read", "name a file, or a process"
         )
-    if stat.S_ISREG(mode):
-        _refuse_unread(text)
+    made_by = rooted.pseudo_kind(found.st_dev)
+    if made_by:
+        raise NoSuchTargetError(
+            f"{text} is the kernel's ({made_by}), not a file that was written: it is not read",
+            "name a process by its PID; for the kernel's log: dmesg > dmesg.txt",
+        )
+    _refuse_unread(text)
     return Target(text, Kind.FILE, path=text)
+
+
+def _pipe(text: str) -> Pipe:
+    try:
+        return Pipe(text)
+    except TimeoutError as error:
+        raise NoSuchTargetError(
+            f"nobody writes to {text}: {error.strerror}", "start its writer first, or name a file"
+        ) from error
+    except OSError as error:
+        raise NoSuchTargetError(f"{text}: {error.strerror}") from error
 
 
 _ET_CORE = b"\x04\x00"

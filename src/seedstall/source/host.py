@@ -21,6 +21,9 @@ from seedstall.source import rooted
 
 PROCESS_LIMIT = 64 << 20
 """``maps`` of a process with many mappings is the largest (2^16 of them, 100 bytes each)."""
+LIBRARY_LIMIT = 64 << 20
+"""libjvm.so has 15 to 25 MB (8 to 25 seen), more with its symbols inside."""
+LIBRARY = "libjvm.so"
 WCHAN_SAMPLES = 3
 EXE_HEADER = "exe-header"
 """Asked of `Space.PROCESS`: the first bytes of the executable, which may be large and which nobody wants whole."""
@@ -46,6 +49,7 @@ class HostSource:
         self._replies: dict[str, Reading[bytes]] = {}
         self._fds: list[int] = []
         self._absence: OSError | None = None
+        self._over = False
         self.process_fd = -1
         """Of ``/proc/PID``, open for reading; the kernel takes it for a pidfd too (5.1). -1 where not to be had."""
         if pid is not None:
@@ -101,27 +105,42 @@ class HostSource:
         if self.process_fd < 0:
             return self._no_process(ref)
         try:
-            return Got(_ask_proc(self.process_fd, ref.path, ref.ask), (ref,))
+            data = _ask_proc(self.process_fd, ref.path, ref.ask)
         except OSError as error:
             return self._failed(ref, error)
+        # Of a process without memory (a zombie) maps, cmdline and fd are empty and no error.
+        if not data and "/" not in ref.path and self._is_over():
+            return Missing(Why.VANISHED, (ref,), ENDED)
+        return Got(data, (ref,))
 
     def _failed(self, ref: Ref, error: OSError) -> Missing:
         why = rooted.why(error)
+        if why in (Why.ABSENT, Why.DENIED) and self._is_over():
+            # What a process gave up at its end is ENOENT to root, and EACCES to its own user: a zombie's files are
+            # root's (task_dump_owner, fs/proc/base.c).
+            return Missing(Why.VANISHED, (ref,), ENDED)
         if why is Why.DENIED:
             return Missing(why, (ref,), self._hint(ref.path))
-        if why is Why.ABSENT and not self._still_there(ref.path):
+        if why is Why.ABSENT and not self._thread_there(ref.path):
             why = Why.VANISHED
         return Missing(why, (ref,), error.strerror or "")
 
-    def _still_there(self, path: str) -> bool:
-        """Whether the process is, and the thread that *path* names: an ENOENT of ``/proc`` means either."""
+    def _thread_there(self, path: str) -> bool:
+        """Whether the thread is there that *path* names: an ENOENT below ``task/TID`` means either."""
         parts = path.split("/", 2)
-        thread = f"task/{parts[1]}/" if parts[0] == "task" and len(parts) > 2 else ""  # noqa: PLR2004
+        if parts[0] != "task" or len(parts) < 3:  # noqa: PLR2004 - task/TID/FILE
+            return True
         try:
-            os.stat(f"{thread}stat", dir_fd=self.process_fd)
+            os.stat(f"task/{parts[1]}/stat", dir_fd=self.process_fd)
         except OSError:
             return False
         return True
+
+    def _is_over(self) -> bool:
+        """Whether the process has ended or is ending: then what it had is gone, and that says nothing of it."""
+        if not self._over:
+            self._over = _ended(self.process_fd)
+        return self._over
 
     def _no_process(self, ref: Ref) -> Missing:
         error = self._absence
@@ -184,7 +203,12 @@ class HostSource:
             root = self.root_fd
         except OSError as error:
             return self._failed(Ref(ref.space, "root"), error)
-        return rooted.reading(root, ref)
+        limit = LIBRARY_LIMIT if ref.path.endswith(LIBRARY) else rooted.LIMIT
+        reading = rooted.reading(root, ref, limit=limit)
+        if isinstance(reading, Missing) and reading.why is Why.ABSENT and self._is_over():
+            # The mounts of its namespace (a container's /dev) went with its last process.
+            return Missing(Why.VANISHED, (ref,), ENDED)
+        return reading
 
     # --- the host ----------------------------------------------------------------------------------------------------
 
@@ -210,10 +234,14 @@ class HostSource:
         if self._attach is None:
             return Missing(Why.REFUSED, (ref,), "the JVM was not to be asked")
         if ref.path not in self._replies:
-            self._replies[ref.path] = self._attach(ref.path)
+            reply = self._attach(ref.path)
+            if isinstance(reply, Missing) and self.process_fd >= 0 and self._is_over():
+                reply = Missing(Why.VANISHED, (ref,), ENDED)
+            self._replies[ref.path] = reply
         return self._replies[ref.path]
 
 
+ENDED = "the process ended while we looked"
 HIDEPID = "/proc hides the processes of others (hidepid): run as its user or as root"
 
 
@@ -226,6 +254,26 @@ def hidden(pid: int) -> bool:
     except (OSError, OverflowError):
         return False
     return not Path(f"/proc/{pid}").exists()
+
+
+_EXITING = 0x4
+"""PF_EXITING (include/linux/sched.h, the same since 2.6): set before memory, files and root are given up."""
+
+
+def _ended(process: int) -> bool:
+    """Whether the process of that descriptor of ``/proc/PID`` is gone, dead (``Z``, ``X``) or on its way there.
+
+    The descriptor stands for one process: the next of the same number would not be found through it.
+    """
+    try:
+        data = _content(process, "stat")
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ESRCH)
+    fields = data.rpartition(b") ")[2].split(None, 8)
+    if not fields or fields[0] in (b"Z", b"X", b"x"):
+        return True
+    flags = fields[6] if len(fields) > 6 and fields[6].isdigit() else b"0"  # noqa: PLR2004 - field 9, proc(5)
+    return bool(int(flags) & _EXITING)
 
 
 _NEVER_THROUGH = ("root/", "cwd/", "map_files/", "exe/")

@@ -7,10 +7,12 @@ import os
 import stat
 from collections.abc import Iterable
 
+from seedstall.model.errors import UsageError
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.source import rooted
 from seedstall.source.base import Held
 from seedstall.source.detect import Kind, Target
+from seedstall.source.pipe import Pipe
 
 FILE_LIMIT = 256 << 20
 """Bytes of one file, unpacked. Thread dumps and logs are text; parsing takes a small multiple of it."""
@@ -49,21 +51,29 @@ class InputSource:
 
 
 def _content(target: Target, limit: int) -> bytes:
-    """A file, or what a pipe holds (``diagnose <(journalctl -u tomcat)``). A device is never opened: it may not end."""
+    """A file, or what a pipe holds (``diagnose <(journalctl -u tomcat)``).
+
+    A device, or a file of the kernel's own, is never opened: it may not end.
+    """
     if target.kind is Kind.STDIN:
         return rooted.read_all(0, limit)
+    if target.pipe is not None:
+        return target.pipe.read_all(limit)
     located = os.open(target.path, os.O_PATH | os.O_CLOEXEC)
     try:
-        mode = os.fstat(located).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            raise rooted.NotOpenedError(errno.EINVAL, f"{rooted.kind_of(mode)} is not read")
-        fd = os.open(f"/proc/self/fd/{located}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+        found = os.fstat(located)
+        if stat.S_ISFIFO(found.st_mode):
+            return Pipe(f"/proc/self/fd/{located}").read_all(limit)
+        made_by = rooted.pseudo_kind(found.st_dev)
+        if made_by and stat.S_ISREG(found.st_mode):
+            raise rooted.NotOpenedError(errno.EINVAL, f"the kernel's ({made_by}) is not read")
+        if not stat.S_ISREG(found.st_mode):
+            raise rooted.NotOpenedError(
+                errno.EINVAL, f"{rooted.kind_of(found.st_mode)} is not read"
+            )
+        return rooted.content(located, limit)
     finally:
         os.close(located)
-    try:
-        return rooted.read_all(fd, limit)
-    finally:
-        os.close(fd)
 
 
 def _unpacked(data: bytes, limit: int) -> bytes:
@@ -94,10 +104,47 @@ def _unpacked(data: bytes, limit: int) -> bytes:
 
 
 def given(jdk: str = "", egd: str = "", kernel: str = "") -> Held:
-    """What the user says of the target: ``--jdk``, ``--egd``, ``--kernel``; ``""`` for what was not said."""
+    """What the user says of the target: ``--jdk``, ``--egd``, ``--kernel``; ``""`` for what was not said.
+
+    Raises:
+        UsageError: the version is none.
+    """
     said = {
-        Ref(Space.INPUT, "given/jdk"): jdk,
+        Ref(Space.INPUT, "given/jdk"): said_jdk(jdk),
         Ref(Space.INPUT, "given/egd"): egd,
-        Ref(Space.KERNEL, "proc/sys/kernel/osrelease"): kernel,
+        Ref(Space.KERNEL, "proc/sys/kernel/osrelease"): said_kernel(kernel),
     }
     return Held({ref: os.fsencode(text) for ref, text in said.items() if text})
+
+
+def said_jdk(text: str) -> str:
+    """What ``--jdk`` says, if it is a version; ``""`` where nothing was said.
+
+    Raises:
+        UsageError: it names no JDK.
+    """
+    if text:
+        from seedstall.parse.jdkversion import jdk_version  # noqa: PLC0415 - hardly ever said
+
+        try:
+            jdk_version(text)
+        except ValueError:
+            message = f"--jdk: {text[:60]!r} is no JDK version"
+            raise UsageError(message, "such as 8u151, 1.8.0_151, 11.0.13 or 17") from None
+    return text
+
+
+def said_kernel(text: str) -> str:
+    """What ``--kernel`` says, if it is a release; ``""`` where nothing was said.
+
+    Raises:
+        UsageError: no version stands in it.
+    """
+    if text:
+        from seedstall.knowledge.release import read_release  # noqa: PLC0415 - hardly ever said
+
+        if read_release(text) is None:
+            message = f"--kernel: {text[:60]!r} is no kernel release"
+            hint = "give what uname -r prints there, such as 3.10.0-957.el7.x86_64"
+            raise UsageError(message, hint)
+    return text

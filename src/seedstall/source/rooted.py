@@ -259,6 +259,27 @@ def kind_of(mode: int) -> str:
     return kinds.get(stat.S_IFMT(mode), "a file")
 
 
+_PSEUDO = ("proc", "sysfs", "tracefs", "debugfs", "securityfs", "configfs", "devpts", "cgroup")
+
+
+def pseudo_kind(device: int) -> str:
+    """The type of a file system of the kernel's own (``proc``) that *device* (``st_dev``) is; ``""`` of any other.
+
+    Its files are regular by their mode, yet a read may wait for ever or take what it reads from others
+    (``/proc/kmsg``, ``trace_pipe``).
+    """
+    if os.major(device) != 0:
+        return ""
+    mark = f" {os.major(device)}:{os.minor(device)} ".encode()
+    try:
+        with open("/proc/self/mountinfo", "rb") as mounts:  # noqa: PTH123 - pathlib is not imported here
+            lines = (line for line in mounts if mark in line)
+            kinds = (line.partition(b" - ")[2].partition(b" ")[0].decode() for line in lines)
+            return next((kind for kind in kinds if kind.startswith(_PSEUDO)), "")
+    except (OSError, UnicodeError):
+        return ""
+
+
 def ask(root: int, path: str, question: Ask, limit: int = LIMIT) -> bytes:
     """Answer *question* about *path* below the directory descriptor *root*.
 

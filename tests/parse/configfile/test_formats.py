@@ -148,8 +148,8 @@ VALUES = st.recursive(
 @given(VALUES, st.sampled_from([None, True, False]), st.sampled_from([None, '"', "'", "|", ">"]))
 def test_scalars_are_those_of_yaml_and_stand_where_they_say(
     value: object,
-    flow: bool | None,
-    style: str | None,  # noqa: FBT001 - hypothesis hands it over
+    flow: bool | None,  # noqa: FBT001 - hypothesis hands it over
+    style: str | None,
 ) -> None:
     text = yaml.safe_dump(value, default_flow_style=flow, default_style=style, allow_unicode=True)
     expected = [e.value for e in yaml.parse(text) if isinstance(e, yaml.ScalarEvent)]

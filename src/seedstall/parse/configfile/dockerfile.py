@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from seedstall.knowledge.images import jdk_of_image, product_of_image
 from seedstall.model.settings import Command, Placed, Scope, Setting
@@ -25,6 +25,7 @@ _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)(?=[ \t]|$)")
 _DIRECTIVE = re.compile(r"#[ \t]*([a-zA-Z]+)[ \t]*=[ \t]*(\S+)[ \t]*$")
 _HEREDOC = re.compile(r"<<-?[ \t]*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _TARGET = re.compile(r">>?[ \t]*[\"']?([^\s\"';|&<>]{1,400})")
+_WINDOWS = re.compile(r"windowsservercore|nanoserver|(?:^|/)windows(?:/|$)")
 _FLAG = re.compile(r"[ \t]*--[a-z]+(?:=\S*)?(?=[ \t]|$)")
 _LISTED = re.compile(
     r"\[[ \t]*[\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb`].*[\"'\u2018\u2019\u201c\u201d\u201a\u00bb`,][ \t]*\]$",
@@ -201,7 +202,7 @@ def _from(build: _Build, rest: Placed) -> None:
     parent = build.names.get(image.lower())
     if parent is not None:
         old = build.gathering.scopes[parent]
-        made = Scope(old.name, old.image, old.product, old.jdk, container=True, parent=parent)
+        made = replace(old, parent=parent)
     else:
         made = Scope(
             image,
@@ -209,6 +210,7 @@ def _from(build: _Build, rest: Placed) -> None:
             product_of_image(image),
             jdk_of_image(image),
             container=True,
+            windows=_WINDOWS.search(image.lower()) is not None,
         )
     scope = build.gathering.scope(made)
     build.stage = _Stage(scope)

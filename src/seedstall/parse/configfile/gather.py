@@ -11,6 +11,7 @@ from seedstall.model.settings import (
     ConfigFile,
     Damage,
     Format,
+    JdkSpan,
     Placed,
     Reach,
     Scope,
@@ -59,12 +60,26 @@ class Gathering:
         self.scopes.append(made)
         return len(self.scopes) - 1
 
-    def learn(self, scope: int, **known: object) -> None:
+    def learn(
+        self,
+        scope: int,
+        *,
+        name: str = "",
+        product: str = "",
+        jdk: JdkSpan | None = None,
+        container: bool = False,
+        windows: bool = False,
+    ) -> None:
         """Something more about a scope; what is known already stays."""
         old = self.scopes[scope]
-        fresh = {k: v for k, v in known.items() if v and not getattr(old, k)}
-        if fresh:
-            self.scopes[scope] = replace(old, **fresh)  # type: ignore[arg-type]
+        self.scopes[scope] = replace(
+            old,
+            name=old.name or name,
+            product=old.product or product,
+            jdk=old.jdk or jdk,
+            container=old.container or container,
+            windows=old.windows or windows,
+        )
 
     def problem(self, why: str) -> None:
         """Something was not understood: the file can no longer be called clear."""

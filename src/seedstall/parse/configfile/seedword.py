@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from seedstall.knowledge.spelling import close
 from seedstall.model.settings import UNKNOWN, Damage, Placed
 from seedstall.parse.configfile.words import unknown
 
@@ -57,8 +58,6 @@ _ALIASES = {
     ),
 }
 """Names that are no system property, and what they were meant for."""
-SLIPS = 2
-"""Letters added, lost, changed or swapped that still make a name the one that was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +96,6 @@ def meant_security(name: str) -> str:
     if lowered in (EGD, "java.security.securerandom.source", "secure.random.source"):
         return SOURCE
     return next((p for p in SECURITY if close(lowered, p.lower())), "")
-
-
-def close(name: str, right: str) -> bool:
-    """Whether *name* is *right* but for a slip or two."""
-    if abs(len(name) - len(right)) > SLIPS:
-        return False
-    return _distance(name, right) <= SLIPS
-
-
-def _distance(one: str, other: str) -> int:
-    """Optimal string alignment: insertions, deletions, changes and swapped neighbours."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        current = [i]
-        for j, b in enumerate(other, 1):
-            cost = min(row[j] + 1, current[j - 1] + 1, row[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, before[j - 2] + 1)
-            current.append(cost)
-        before, row = row, current
-    return row[-1]
 
 
 def device_like(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from seedstall.model.threads import ThreadDump
 from seedstall.parse.text import Input, plain
 from seedstall.parse.threaddump.hotspot import hotspot_dumps
+from seedstall.parse.threaddump.mended import mended
 from seedstall.parse.threaddump.prefix import unprefixed
 
 _HEAD: Final = 4096
@@ -31,4 +32,4 @@ def thread_dumps(data: Input, origin: str) -> tuple[ThreadDump, ...]:
 
         if is_to_file(head):
             return to_file_dumps(text, origin)
-    return hotspot_dumps(unprefixed(text), origin)
+    return hotspot_dumps(mended(unprefixed(text)), origin)

@@ -56,6 +56,16 @@ class State:
 Line: TypeAlias = Frame | CutFrame | Lock | State | Mark
 
 
+class Doubt(Enum):
+    """What lines that are none of a dump's say of the stack they stand in."""
+
+    NONE = "none"
+    LINES = "lines"
+    """Something stands where frames may be: a log's line, or frames damaged beyond recognition."""
+    FRAMES = "frames"
+    """Some of the lines are frames or locks that cannot be read."""
+
+
 class Body(NamedTuple):
     """What stands below a header. ``offsets`` are the frames' line distances from the body's first line."""
 
@@ -64,6 +74,7 @@ class Body(NamedTuple):
     locks: tuple[LockLine, ...]
     state: str
     cut: bool
+    doubt: Doubt
 
 
 # Indentation, quoting, gutters and doubled words may stand before any of them; a bracket of the frame may be lost.
@@ -76,6 +87,35 @@ _LINE = re.compile(
     rb"|(Locked ownable synchronizers))",
     re.DOTALL,
 )
+_KNOWN_WORDS = re.compile(
+    rb"[ \t>|*]*+(?:- None\b|No compile task|Compiling:|Carrying virtual thread|Mounted virtual thread|JavaThread state:"
+    rb"|Thread: 0x|\s*$)"
+)
+"""What HotSpot itself prints among or instead of frames."""
+_LIKE_FRAME = re.compile(
+    rb"^[ \t>|*]*+(?:at\s|-\s(?:locked|waiting|parking)\b)"
+    rb"|\((?:[^()\s]{0,200}/)?(?:Native[ \t]*Method|Unknown[ \t]*Source|[\w$]{1,200}\.java(?::\d{1,7})?)\)\s*$"
+)
+_LONGEST_LIKE: Final = 1000
+_STREAMS: Final = frozenset(
+    ("java.io.FileInputStream", "java.io.FilterInputStream", "java.io.BufferedInputStream")
+)
+_BOTTOMS: Final = (
+    "java.lang.Thread.run",
+    "java.lang.VirtualThread.run",
+    "jdk.internal.misc.InnocuousThread.run",
+    "$ReferenceHandler.run",
+    "$FinalizerThread.run",
+    "jdk.internal.vm.Continuation.enter",
+)
+_WITHOUT_AT = re.compile(
+    rb"[\s>|*]*+(?:\d{1,7}[:.)]?[\s|]++)?([^\s(:\"\[]++)\("
+    rb"((?:[^()\s]{0,200}/)?(?:Native Method|Unknown Source|<generated>|[\w$-]{1,200}\.\w{1,12}(?::\d{1,7})?))\)\s*"
+)
+"""A frame that lost its ``at``: only what stands in the brackets tells it from prose."""
+_AT = re.compile(rb"(?<!\S)(?:at\s++){1,3}")
+_SPACED = re.compile(rb"(?<![ \t])[ \t]*+([$./])[ \t]*+")
+_SPACED_SIGNS: Final = (b" $", b"$ ", b" .", b". ", b" /", b"/ ")
 _CLASS_INIT = re.compile(rb"\s*the Class initialization monitor for ([^\s()]+)")
 _OPERAND = re.compile(rb"\s*+(?:<([^<>]*)(>?))?\s*+(?:\(an? ([^()]*)(\)?))?")
 _ADDRESS = re.compile(rb"[^\s<>]{2,40}")
@@ -133,8 +173,36 @@ def body(text: bytes) -> Body:
             state = state or read.name
         elif read is Mark.OWNED:
             owned = True
+    doubt = _doubt(raws, reads, others)
     offsets, frames = _without(others, reads)
-    return Body(tuple(frames), offsets, tuple(locks), state, cut)
+    cut = cut or _is_innermost_only(frames)
+    return Body(tuple(frames), offsets, tuple(locks), state, cut, doubt)
+
+
+def _doubt(raws: list[bytes], reads: list[Line], others: list[int]) -> Doubt:
+    doubt = Doubt.NONE
+    for index in others:
+        if reads[index] is Mark.CUT:
+            return Doubt.FRAMES
+        if reads[index] is Mark.FOREIGN and not _KNOWN_WORDS.match(raws[index]):
+            if _LIKE_FRAME.search(raws[index][:_LONGEST_LIKE]):
+                return Doubt.FRAMES
+            doubt = Doubt.LINES
+    return doubt
+
+
+def _is_innermost_only(frames: list[Frame]) -> bool:
+    """Whether nothing is left of a stack but reading from a stream: somebody must have called that."""
+    return (
+        bool(frames)
+        and frames[-1].class_name in _STREAMS
+        and all(frame.class_name in _STREAMS for frame in frames)
+    )
+
+
+def is_bottom(frame: Frame) -> bool:
+    """Whether *frame* is one that a thread begins with, as far as its name tells."""
+    return frame.method == "main" or frame.name.endswith(_BOTTOMS)
 
 
 def _without(others: list[int], reads: list[Line]) -> tuple[list[int], list[Frame]]:
@@ -175,6 +243,29 @@ def _mended(raws: list[bytes], reads: list[Line]) -> tuple[list[Line], bool]:
 def _read(text: bytes) -> Line:
     if len(text) > LONGEST:
         return Mark.FOREIGN
+    read = _as_it_is(text)
+    if read is Mark.FOREIGN:
+        return _healed(text)
+    if isinstance(read, Lock) and "$" in read.class_name and " " in read.class_name:
+        healed = _as_it_is(_SPACED.sub(rb"\1", text))
+        return healed if isinstance(healed, Lock) else read
+    return read
+
+
+def _healed(text: bytes) -> Line:
+    """A frame without ``at``, or with blanks in its name as word processors and OCR put them there."""
+    for whole in (
+        text,
+        _SPACED.sub(rb"\1", text) if any(s in text for s in _SPACED_SIGNS) else b"",
+    ):
+        match = _WITHOUT_AT.fullmatch(_AT.sub(b"", whole, count=1))
+        read = _frame(match[1], match[2], b")", b"") if match else None
+        if isinstance(read, Frame):
+            return read
+    return Mark.FOREIGN
+
+
+def _as_it_is(text: bytes) -> Line:
     match = _LINE.match(text)
     if match is None:
         return _odd(text)

@@ -17,10 +17,12 @@ LONGEST = 1 << 16
 
 _MOST_NAMES: Final = 20_000
 _LONGEST_NAME: Final = 200
+_NO_STACK: Final = (b"0x0000000000000000", b"0x00000000")
+_STACK = re.compile(rb"\[0x([0-9a-f]{1,16})\]\s*$")
 _USUAL = re.compile(
     rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
     rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
-    rb"tid=(0x[0-9a-f]++) nid=(0x[0-9a-f]++|\d++) ([^\[]*+)(?:\[[^\]]*+\][ \t]*+)?"
+    rb"tid=(0x[0-9a-f]++) nid=(0x[0-9a-f]++|\d++) ([^\[]*+)(?:\[([^\]]*+)\][ \t]*+)?"
 )
 
 
@@ -36,6 +38,8 @@ class Header(NamedTuple):
     tid: bytes = b""
     whole: bool = True
     """Whether the line goes on to its end: it was not cut."""
+    stack: bool | None = None
+    """Whether the thread has Java frames: its stack's address, which is last, is 0 in one that has none (6 to 25)."""
 
 
 def header(line: bytes) -> Header | None:
@@ -43,7 +47,7 @@ def header(line: bytes) -> Header | None:
     match = _USUAL.fullmatch(line)
     if match is None:
         return _unusual(line)
-    name, bracket, daemon, cpu, elapsed, tid, nid, activity = match.groups()
+    name, bracket, daemon, cpu, elapsed, tid, nid, activity, stack = match.groups()
     return Header(
         _known(name),
         number(nid) if nid else number(bracket),
@@ -52,6 +56,7 @@ def header(line: bytes) -> Header | None:
         float(cpu) if cpu else None,
         round(float(elapsed) * 1000, 3) if elapsed else None,
         tid,
+        stack=None if stack is None else stack not in _NO_STACK,
     )
 
 
@@ -105,6 +110,7 @@ def _unusual(line: bytes) -> Header | None:
     values = dict(keys.findall(rest))
     bracket = re.match(rb"(?:#\d+ +)?\[(\d+)\]", rest)
     native = values.get(b"nid", b"")
+    stack = _STACK.search(rest[-200:])
     nid = number(native) if native else number(bracket[1]) if bracket else None
     return Header(
         _known(name),
@@ -116,6 +122,7 @@ def _unusual(line: bytes) -> Header | None:
         values.get(b"tid") or rest.partition(b"t@")[2][:20],
         whole=re.search(rb"(?:nid|tid)=\S+ *[\w\[]|t@\d+", rest) is not None
         and rest.count(b"[") == rest.count(b"]"),
+        stack=None if stack is None else bool(stack[1].strip(b"0")),
     )
 
 

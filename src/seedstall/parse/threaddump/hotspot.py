@@ -18,7 +18,7 @@ from seedstall.model.threads import Frame, JavaThread, ThreadDump
 from seedstall.parse.jdkversion import vm_banner
 from seedstall.parse.text import Lines, Text, line_around, shown
 from seedstall.parse.threaddump import deadlock
-from seedstall.parse.threaddump.frame import Body, body
+from seedstall.parse.threaddump.frame import Body, Doubt, body, is_bottom
 from seedstall.parse.threaddump.header import LONGEST, Header, header
 
 _SHORTEST: Final = len("\nat a.b(c)\n")
@@ -38,6 +38,10 @@ _KEPT_BODIES: Final = 32 << 20
 _LONGEST_KNOWN: Final = 1 << 16
 """A longer distance between two headers has something else in it (a log): no use to remember it."""
 _TELLING: Final = (b"SecureRandom", b"SeedGenerator", b"NativePRNG", b"Drbg")
+_VM_THREADS: Final = frozenset(("VM Thread", "VM Periodic Task Thread"))
+"""Threads of the JVM's own that stand below all Java threads (``Threads::print_on``)."""
+_FAR_LIST: Final = 4000
+"""Bytes below a banner where the list of Java threads may say its length."""
 _NEAR_END: Final = 80
 """Bytes before the end of a text where a header may be its last line."""
 _NAME_LINES: Final = 3
@@ -59,6 +63,7 @@ _ACTIVITIES: Final = frozenset(
 _ENDED = re.compile(
     rb"[)\]]\s*$|: (?:NEW|RUNNABLE|TERMINATED)\s*$|- None\s*$|synchronizers:\s*$|task\s*$"
 )
+_LISTED = re.compile(rb"_java_thread_list=0x[0-9a-f]{1,16},\s{1,4}length=(\d{1,7})")
 _ID_LAST = re.compile(rb"nid=\w*$")
 _GOES_ON = re.compile(
     rb"\n++[ \t>|]*+(?:((?:java\.lang\.)?Thread\.State:|Locked ownable sync|Carrying virtual thread)|at |- )"
@@ -92,6 +97,13 @@ class _Open:
     vm: str = ""
     banner: bool = False
     ended: bool = False
+    start: int = 0
+    listed: int = 0
+    """Java threads that the dump says it has (10+)."""
+    java: int = 0
+    past_java: bool = False
+    """A thread stood in it that comes after all Java threads."""
+    unread: int = 0
     threads: list[JavaThread] = field(default_factory=list[JavaThread])
     deadlocks: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     tids: set[bytes] = field(default_factory=set[bytes])
@@ -100,9 +112,19 @@ class _Open:
         """Whether a thread with *tid* must belong to another dump: each stands in one once."""
         return self.ended or (not self.banner and tid in self.tids)
 
+    def add(self, thread: JavaThread, *, doubtful: bool) -> None:
+        """Take in *thread*, whose stack may be there only in part."""
+        self.threads.append(thread)
+        self.unread += doubtful or thread.cut
+        if thread.state or thread.frames:
+            self.java += 1
+        elif thread.name in _VM_THREADS:
+            self.past_java = True
+
     def closed(self, origin: str) -> ThreadDump:
         """The dump as far as it was read."""
-        whole = self.banner and self.ended and not any(thread.cut for thread in self.threads)
+        ended = self.ended or self.past_java
+        whole = self.banner and ended and not self.unread and 0 < self.java >= self.listed
         return ThreadDump(
             origin,
             tuple(self.threads),
@@ -112,6 +134,7 @@ class _Open:
             _version(self.vm),
             tuple(self.deadlocks),
             complete=whole,
+            unread=self.unread,
         )
 
 
@@ -176,7 +199,16 @@ class _Reader:
         start, end = line_around(self._data, offset)
         match = _VM.fullmatch(self._data, offset, end)
         vm = shown(match[1]) if match else ""
-        return _Open(self._lines.at(start), _taken_at(self._data, start), vm, banner=True)
+        first = self._data.find(_ANCHOR, offset, offset + _FAR_LIST)
+        listed = _LISTED.search(self._data, offset, first if first >= 0 else offset + _FAR_LIST)
+        return _Open(
+            self._lines.at(start),
+            _taken_at(self._data, start),
+            vm,
+            banner=True,
+            start=offset,
+            listed=int(listed[1]) if listed else 0,
+        )
 
     def _thread(self, block: Block) -> None:
         start, eol, stop, head = block
@@ -191,7 +223,8 @@ class _Reader:
         if frames and self._placed < budget:
             self._lines.at(eol)
             frames = self._at_their_lines(known.body)
-        self._open.threads.append(_made(head, known.body, frames, line))
+        thread = _made(head, known.body, frames, line)
+        self._open.add(thread, doubtful=_is_doubtful(head, known.body))
         self._covered = eol + known.length
         self._lines.at(eol)
         self._lines.skip(self._covered, known.feeds)
@@ -229,7 +262,8 @@ class _Reader:
             self._covered = found.end
             self._lines.at(max(found.body - 1, 0))
             frames = self._at_their_lines(read)
-            self._open.threads.append(_made(found.header, read, frames, line))
+            thread = _made(found.header, read, frames, line)
+            self._open.add(thread, doubtful=_is_doubtful(found.header, read))
 
     def _tail(self) -> None:
         """What follows the last header: a cut one, or, in a text without any, its bare stacks."""
@@ -239,20 +273,35 @@ class _Reader:
             self._strays(len(self._data))
         if self._open is None or self._open.ended:
             return
-        if self._open.threads and self._covered >= len(self._data) and self._breaks_off():
-            self._open.threads[-1] = replace(self._open.threads[-1], cut=True)
+        if self._open.threads and self._breaks_off(self._open.threads[-1]):
+            self._cut_last(self._open)
         from seedstall.parse.threaddump import bare  # noqa: PLC0415 - only for a cut text
 
         found = bare.cut_header(self._data, self._covered)
         if found is not None:
             start, head = found
             line = self._lines.at(start)
-            self._open.threads.append(
-                JavaThread(head.name, daemon=head.daemon, line=line, cut=True)
-            )
+            lost = JavaThread(head.name, daemon=head.daemon, line=line, cut=True)
+            self._open.add(lost, doubtful=True)
 
-    def _breaks_off(self) -> bool:
-        """Whether the text's last line, which is a thread's, has no end."""
+    @staticmethod
+    def _cut_last(now: _Open) -> None:
+        last = now.threads[-1]
+        if not last.cut:
+            now.threads[-1] = replace(last, cut=True)
+            now.unread += 1
+
+    def _breaks_off(self, thread: JavaThread) -> bool:
+        """Whether *thread*, the last, has lost something with the rest of the text.
+
+        Its stack goes to the end of the text and not down to where threads begin; or the last line has no end.
+        """
+        if self._data[self._covered :].strip():
+            return False
+        if thread.frames and not is_bottom(thread.frames[-1]):
+            return True
+        if self._covered < len(self._data):
+            return False
         last = self._data[max(self._data.rfind(b"\n"), len(self._data) - LONGEST) + 1 :]
         return last[:1].isspace() and _ENDED.search(last) is None
 
@@ -260,6 +309,17 @@ class _Reader:
         now, self._open = self._open, None
         if now is not None and (now.threads or now.deadlocks):
             self._done.append(now.closed(self._origin))
+
+
+def _is_doubtful(head: Header, read: Body) -> bool:
+    """Whether the thread has frames that were not read, cut ones apart."""
+    if read.cut or not head.whole:
+        return False
+    if read.frames or read.doubt is Doubt.FRAMES:
+        return read.doubt is Doubt.FRAMES
+    if head.stack is not None:
+        return head.stack
+    return bool(read.state) and read.doubt is not Doubt.NONE
 
 
 def _made(head: Header, read: Body, frames: tuple[Frame, ...], line: int) -> JavaThread:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from seedstall.knowledge.seedsource import DRBG_SINCE
+from seedstall.knowledge.spelling import close
 from seedstall.model.finding import Confidence, Disposition, Finding, Severity
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.rule import rule
@@ -22,7 +23,6 @@ from seedstall.model.settings import (
 )
 from seedstall.model.verdict import Cause
 from seedstall.parse.configfile.launched import base
-from seedstall.parse.configfile.seedword import close
 from seedstall.rules.lint import line
 
 READ_BY_JVM = frozenset(

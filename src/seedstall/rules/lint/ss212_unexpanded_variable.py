@@ -17,6 +17,7 @@ _WHERE = {
     Setting.ENVIRONMENT_FILE: "no shell reads this file (systemd's EnvironmentFile), so nothing is expanded",
     Setting.KUBERNETES: "Kubernetes expands $(NAME) alone, never $NAME",
 }
+_DOT_ENV = re.compile(r"\.env$|(?:^|/)\.?env(?:\.[^/]*)?$")
 _KUBERNETES = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 _REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 
@@ -109,25 +110,28 @@ def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
     start = variable.value.place(match.start(), match.end())[0]
     if variable.how is Setting.KUBERNETES and _defined_before(file, index, name):
         edit = (*variable.value.place(match.start(), match.end()), f"$({name})")
-        title = f"$({name}), where an earlier entry of the list sets it"
-        disposition = Disposition.REVIEW
+        title = f"$({name}), which an earlier entry sets"
     else:
         stop = match.end()
         while stop < len(text) and text[stop] in " \t":
             stop += 1
         edit = (*variable.value.place(match.start(), stop), "")
-        title, disposition = "the value without the name", Disposition.REVIEW
+        title = "the value without the name"
+    # Docker hands such a file on as it stands, Compose (2.24 and later) fills it in from its own surroundings.
+    perhaps = variable.how is Setting.ENVIRONMENT_FILE and _DOT_ENV.search(file.name) is not None
+    where = "docker run expands nothing in this file" if perhaps else _WHERE[variable.how]
     return line.made(
         file,
         start,
         message=f"{match[0]} in {variable.name}, which nobody expands",
         does=(
-            f"{_WHERE[variable.how]}: the text {match[0]} itself reaches java, which takes it for the main class"
-            " or the program's name"
+            f"{where}: the text {match[0]} itself reaches java, which takes it for the main class or the program's"
+            " name"
         ),
         cause=Cause.INEFFECTIVE_FIX,
-        confidence=Confidence.LIKELY,
-        fixes=line.corrected(file, [edit], title, disposition),
+        severity=Severity.NOTE if perhaps else Severity.WARNING,
+        confidence=Confidence.POSSIBLE if perhaps else Confidence.LIKELY,
+        fixes=line.corrected(file, [edit], title, Disposition.REVIEW),
         notes=(f"what {name} was set to elsewhere is replaced, not added to",)
         if name == variable.name
         else (),
@@ -135,7 +139,7 @@ def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
 
 
 def _in_list(file: ConfigFile, command: Command) -> Finding | None:
-    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker's alone: others expand what they know."""
+    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker alone; others expand what they know."""
     if command.by_shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
         return None
     for word in command.words:

@@ -57,10 +57,17 @@ def feeder_in_container(settings: Settings) -> Iterator[Finding]:
                 yield from _by_image(file, scope.image)
 
 
+def feeder_packages(command: Command) -> list[Placed]:
+    """The entropy daemons that a command installs."""
+    if not installs(command.words):
+        return []
+    return [w for w in command.words if w.text.partition("=")[0] in PACKAGES]
+
+
 def _in_command(file: ConfigFile, command: Command) -> Iterator[Finding]:
     words = command.words
     if installs(words):
-        packages = [w for w in words if w.text.partition("=")[0] in PACKAGES]
+        packages = feeder_packages(command)
         for word in packages:
             yield _found(
                 file,

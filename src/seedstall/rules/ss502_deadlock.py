@@ -1,0 +1,56 @@
+"""SS502: threads wait for each other in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.redact import visible
+from seedstall.model.rule import rule
+from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.verdict import Cause, Status
+
+SHOWN_NAMES = 6
+
+
+@rule("SS502", "deadlock")
+def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
+    """Threads wait for each other's locks in a circle, by the JVM's own finding.
+
+    ## What it detects
+    The section ``Found one Java-level deadlock`` at the end of a thread dump.
+
+    ## Why it matters
+    These threads wait for ever, and so does everything that needs them: a start that hangs so is no matter of
+    entropy, and no flag cures it.
+
+    ## Fix
+    Take the locks in the same order everywhere: a change of the code. A restart frees the process until it happens
+    again.
+    """
+    last = dumps.dumps[-1] if dumps.dumps else None
+    if last is None or not last.deadlocks:
+        return
+    names = ", ".join(f'"{visible(name)[:60]}"' for name in last.deadlocks[0][:SHOWN_NAMES])
+    yield Finding(
+        message="threads that wait for each other",
+        sentence=f"not entropy: a deadlock: {names} wait for each other's locks",
+        cause=Cause.DEADLOCK,
+        status=Status.STALLED,
+        severity=Severity.ERROR,
+        confidence=Confidence.CONFIRMED,
+        evidence=tuple(_evidence(last)),
+        notes=("the JVM itself found it; only a change of the code ends it",),
+    )
+
+
+def _evidence(dump: ThreadDump) -> Iterator[Evidence]:
+    by_name = {thread.name: thread for thread in dump.threads}
+    for name in dump.deadlocks[0][:SHOWN_NAMES]:
+        thread = by_name.get(name)
+        if thread is not None:
+            frame = thread.frames[0].name if thread.frames else "no frame"
+            yield Evidence(
+                origin=f"{dump.origin}:{thread.line}",
+                excerpt=f'"{visible(name)[:80]}" at {visible(frame)[:160]}',
+            )

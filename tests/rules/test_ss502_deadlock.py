@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.verdict import Cause, Status
+from seedstall.rules.ss502_deadlock import deadlock
+from tests import facts_by_hand as by_hand
+
+
+def dumps(*cycle: str) -> ThreadDumps:
+    threads = (by_hand.thread("dead-1"), by_hand.thread("dead-2", 0x22))
+    return ThreadDumps((ThreadDump("d.txt", threads, deadlocks=(cycle,) if cycle else ()),))
+
+
+def test_the_jvms_own_finding_is_believed() -> None:
+    (finding,) = deadlock(dumps("dead-1", "dead-2"))
+
+    assert (finding.cause, finding.status) == (Cause.DEADLOCK, Status.STALLED)
+    assert '"dead-1", "dead-2"' in finding.sentence
+    assert len(finding.evidence) == 2
+
+
+def test_a_dump_without_one_is_clear() -> None:
+    assert list(deadlock(dumps())) == []
+
+
+def test_hostile_names_are_shown_not_obeyed() -> None:
+    (finding,) = deadlock(dumps("a\x1b[31m", "b"))
+
+    assert "\x1b" not in finding.sentence
