@@ -113,6 +113,38 @@ def test_it_prints_into_a_file(dump: Path, tmp_path: Path) -> None:
         run(dump, "--surface", "java-opts", "-o", tmp_path / "none/x")
 
 
+def test_it_prints_into_no_setenv_and_no_input(dump: Path, tmp_path: Path) -> None:
+    script = tmp_path / "setenv.sh"
+    script.write_text("mine\n")
+    (tmp_path / "p").symlink_to(script)
+    for out in (script, tmp_path / "p", tmp_path / "bin/../setenv.sh", dump):
+        for surface in ("tomcat-setenv", "java-opts"):
+            with pytest.raises(UsageError, match="-o") as error:
+                run(dump, "--surface", surface, "-o", out)
+            assert error.value.code == 2
+    assert script.read_text() == "mine\n"
+    assert dump.read_text().startswith("Full thread dump")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(SeedstallError, match="symbolic links"):
+        run(dump, "--surface", "java-opts", "-o", tmp_path / "loop")
+
+
+def test_strong_algorithms_are_refused_to_others(dump: Path) -> None:
+    done = run(dump, "--surface", "strong-algorithms")
+    assert done.stdout == ""
+    assert "waits in SHA1PRNG's seeding and not in getInstanceStrong()" in done.stderr
+    assert "strongAlgorithms" in run(dump, "--surface", "strong-algorithms", "--force").stdout
+
+
+def test_a_text_that_shows_nothing_is_told(dump: Path, tmp_path: Path) -> None:
+    prose = tmp_path / "prose.txt"
+    prose.write_text("My server is slow, SecureRandom blocks on /dev/random probably.\n")
+    done = run(prose, "--surface", "java-opts")
+    assert done.stdout.startswith("-Djava.security.egd=")
+    assert f"note: nothing in {prose} shows a wait for random bytes\n" in done.stderr
+    assert "nothing in" not in run(dump, "--surface", "java-opts").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

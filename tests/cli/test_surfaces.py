@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 from tests.engine.held import HeldFacts
-from tests.facts_by_hand import DEFAULT_SOURCE, JDK7, JDK8, JDK17, NO_POOL, POOL, stack, task
+from tests.facts_by_hand import (
+    DEFAULT_SOURCE,
+    JDK7,
+    JDK8,
+    JDK17,
+    NO_POOL,
+    POOL,
+    stack,
+    task,
+    thread,
+)
 from tests.parse.shell.shells import SHELLS, program
 
 from seedstall.cli.surfaces import Answer, Request, answer, check_value, script_of
@@ -71,6 +81,7 @@ def test_a_patch_of_the_instances_own_file() -> None:
     assert lines(found)[2:5] == ["--- a/bin/setenv.sh", "+++ b/bin/setenv.sh", "@@ -1,1 +1,3 @@"]
     assert found.write is not None
     assert (found.write.path, found.write.read) == ("/srv/one/bin/setenv.sh", b"# mine\n")
+    assert found.write.within == ("/srv/one", "/opt/tomcat")
     assert found.write.content.startswith(b"# mine\n")
     assert any("famous" in note for note in found.notes)
 
@@ -105,6 +116,24 @@ def test_the_users_value_goes_before_ours() -> None:
         == """+CATALINA_OPTS="$CATALINA_OPTS '-Djava.security.egd=file:/opt/seed;1'\""""
     )
     assert any("usual value" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("content", [b"", None, b"# mine\n"])
+def test_the_comment_is_true_for_the_value(content: bytes | None) -> None:
+    usual = setenv(content)
+    assert usual.write is not None
+    assert usual.write.content.count(b"does not block") == 1
+    blocking = setenv(content, value="file:/dev/random")
+    assert blocking.write is not None
+    assert b"does not block" not in blocking.write.content
+    assert (
+        b"\n# SecureRandom seed source (written by seedstall)\n" in b"\n" + blocking.write.content
+    )
+    # Over what an earlier --apply wrote.
+    again = setenv(usual.write.content, value="file:/dev/random")
+    assert again.write is not None
+    assert b"does not block" not in again.write.content
+    assert b"urandom" not in again.write.content
 
 
 def test_what_is_in_place_prints_nothing() -> None:
@@ -309,6 +338,36 @@ def test_strong_algorithms() -> None:
     found = asked("strong-algorithms", JDK17, POOL, STRONG)
     assert found.output.endswith(b"securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN\n")
     assert asked("strong-algorithms", JDK7, POOL, STRONG).output == b""
+
+
+def test_strong_algorithms_where_they_are_useless() -> None:
+    for jdk in (JDK8, JDK17):
+        found = asked("strong-algorithms", jdk, POOL, WAITS)
+        assert found.output == b""
+        assert "not in getInstanceStrong()" in found.reason
+        assert asked("strong-algorithms", jdk, POOL, WAITS, value="file:/x").output == b""
+        insisted = asked("strong-algorithms", jdk, POOL, WAITS, force=True)
+        assert insisted.output
+        assert found.reason in insisted.notes
+
+
+@pytest.mark.parametrize("surface", ["java-opts", "jarsigner", "strong-algorithms"])
+def test_a_read_of_the_programs_own_prints_nothing(surface: str) -> None:
+    own = SeedEvidence(waits=(SeedWait(java=thread(), task=task()),))
+    found = asked(surface, JDK17, POOL, own)
+    assert found.output == b""
+    assert "the program itself reads the device" in found.reason
+    tomcat = asked("tomcat-setenv", JDK17, POOL, own, *TOMCAT, SetenvScript("/srv/one", b""))
+    assert tomcat.output == b""
+
+
+def test_a_text_without_a_wait_is_told() -> None:
+    note = "nothing in 4711 shows a wait for random bytes"
+    for surface in ("java-opts", "jarsigner", "strong-algorithms", "tomcat-setenv"):
+        found = asked(surface, pid=None)
+        assert found.output
+        assert found.notes[0] == note
+        assert note not in asked(surface, *HUNG, pid=None).notes
 
 
 # The host

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from seedstall.effect import folder as folder_module
-from seedstall.effect.apply import apply, stamp
+from seedstall.effect.apply import apply, destination, stamp
 from seedstall.effect.undo import undo
 from seedstall.model.errors import SeedstallError
 
@@ -234,6 +234,97 @@ def test_a_link_of_ones_own_is_followed_inside_the_root(
     assert file.is_symlink()
     assert real.read_bytes() == NEW
     assert (tmp_path / "etc" / COPY).read_bytes() == OLD
+
+
+HOMES = ("/srv/tomcat", "/usr/share/tomcat")
+
+
+@pytest.mark.parametrize("directory", [False, True])
+def test_no_link_leads_out_of_the_instance(
+    root: int, file: Path, tmp_path: Path, *, directory: bool
+) -> None:
+    (tmp_path / "etc").mkdir()
+    real = tmp_path / "etc/setenv.sh"
+    file.rename(real)
+    if directory:
+        file.parent.rmdir()
+        file.parent.symlink_to("/etc")
+    else:
+        file.symlink_to("../../../etc/setenv.sh")
+    for call in (
+        lambda: apply(root, PATH, NEW, read=OLD, within=HOMES),
+        lambda: destination(root, PATH, within=HOMES),
+        lambda: undo(root, PATH, within=HOMES),
+    ):
+        with pytest.raises(SeedstallError, match=r"leads to /etc/setenv\.sh, outside") as error:
+            call()
+        assert "patch /etc/setenv.sh setenv.patch" in error.value.hint
+    assert real.read_bytes() == OLD
+    assert names(real.parent) == ["setenv.sh"]
+
+
+def test_nothing_is_made_outside_the_instance(root: int, base: Path, tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    for link, target in ((base / "setenv.sh", "/etc/new.sh"), (base, "/etc/bin")):
+        if link == base:
+            (base / "setenv.sh").unlink()
+            base.rmdir()
+        link.symlink_to(target)
+        with pytest.raises(SeedstallError, match="outside"):
+            apply(root, PATH, NEW, read=None, within=HOMES)
+        assert names(tmp_path / "etc") == []
+
+
+def test_links_inside_the_instance_and_to_it_are_followed_and_named(
+    root: int, file: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "usr/share/tomcat-10/bin"
+    home.mkdir(parents=True)
+    (tmp_path / "usr/share/tomcat").symlink_to("tomcat-10")
+    file.rename(home / "real.sh")
+    file.symlink_to("/usr/share/tomcat/bin/real.sh")
+    (tmp_path / "srv/link").symlink_to("tomcat")
+    real = "/usr/share/tomcat-10/bin/real.sh"
+    homes = ("/srv/link", "/usr/share/tomcat")
+    path = "/srv/link/bin/setenv.sh"
+    assert destination(root, path, within=homes) == real
+    done = apply(root, path, NEW, read=OLD, within=homes)
+    assert (done.path, done.name) == (real, "real.sh")
+    assert file.is_symlink()
+    assert undo(root, path, within=homes).path == real
+    assert (home / "real.sh").read_bytes() == OLD
+
+
+def test_a_directory_yet_to_be_made_has_a_destination(root: int, base: Path) -> None:
+    assert destination(root, PATH, within=HOMES) == PATH
+    base.rmdir()
+    assert destination(root, PATH, within=HOMES) == PATH
+    assert not base.exists()
+    apply(root, PATH, NEW, read=None, within=HOMES)
+    assert (base / "setenv.sh").read_bytes() == NEW
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("new", [False, True])
+def test_a_link_of_roots_makes_no_other_users_file_ours(
+    root: int, file: Path, *, new: bool
+) -> None:
+    real = file.with_name("real.sh")
+    file.rename(real)
+    file.symlink_to("real.sh")
+    os.chown(real, NOBODY, NOBODY)
+    if new:
+        real.unlink()
+        os.chown(file.parent, NOBODY, NOBODY)
+    for call in (
+        lambda: apply(root, PATH, NEW, read=None if new else OLD, within=HOMES),
+        lambda: destination(root, PATH, within=HOMES),
+    ):
+        with pytest.raises(
+            SeedstallError, match=r"a link of user 0 leads to .*real\.sh, which is user 65534's"
+        ):
+            call()
+    assert names(file.parent) == (["setenv.sh"] if new else ["real.sh", "setenv.sh"])
 
 
 def test_dots_stop_at_the_root(root: int, file: Path) -> None:

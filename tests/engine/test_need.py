@@ -4,13 +4,30 @@ from dataclasses import replace
 
 import pytest
 from tests.engine.held import HeldFacts as Facts
-from tests.facts_by_hand import DEFAULT_SOURCE, JDK7, JDK8, JDK17, NO_POOL, POOL, stack, task
+from tests.facts_by_hand import (
+    DEFAULT_SOURCE,
+    JDK7,
+    JDK8,
+    JDK17,
+    NO_POOL,
+    POOL,
+    stack,
+    task,
+    thread,
+)
 
-from seedstall.engine.need import Judgement, Need, egd_need, feeder_need, strong_need
+from seedstall.engine.need import Judgement, Need, egd_need, feeder_need, strong_need, unseen
 from seedstall.model.jvm import JvmOption, Launch, OptionOrigin
 from seedstall.model.kernel import DeviceNode, RandomDevices
-from seedstall.model.log import SeedingLine, ServerLog
-from seedstall.model.seeding import Algorithm, Instance, Operation, SeedSetting, SeedSource
+from seedstall.model.log import Observation, Observations, SeedingLine, ServerLog
+from seedstall.model.seeding import (
+    Algorithm,
+    Instance,
+    Operation,
+    SeedRole,
+    SeedSetting,
+    SeedSource,
+)
 from seedstall.model.waits import SeedEvidence, SeedWait
 
 RIGHT = "file:/dev/urandom"
@@ -31,7 +48,9 @@ def egd(value: str, origin: OptionOrigin = OptionOrigin.COMMAND_LINE) -> Launch:
 
 SHA1 = SeedWait(stack=stack(), task=task())
 BLOCKING = SeedWait(stack=stack(algorithm=Algorithm.NATIVE_PRNG_BLOCKING))
+NATIVE = SeedWait(stack=stack(algorithm=Algorithm.NATIVE_PRNG, operation=Operation.GENERATE_SEED))
 UNSEEN = SeedWait(task=task())
+OWN = SeedWait(java=thread(), task=task())
 
 
 def test_a_thread_that_waits_wants_it() -> None:
@@ -156,15 +175,147 @@ def test_strong_is_not_needed_without_the_pool() -> None:
     assert strong_need(Facts(JDK17, NO_POOL, FIFO), STRONG).need is Need.WANTED
 
 
-def test_strong_is_not_for_other_generators() -> None:
-    notes = strong_need(Facts(JDK17, waiting(SHA1), POOL), STRONG).notes
-    assert notes[0].startswith("no waiting thread was seen in getInstanceStrong()")
+@pytest.mark.parametrize(
+    ("wait", "what"),
+    [
+        (SHA1, "waits in SHA1PRNG's seeding and not in getInstanceStrong()"),
+        (NATIVE, "waits in NativePRNG's seeding"),
+        (SeedWait(stack=stack(SeedRole.THREADED)), "waits in SHA1PRNG's seeding"),
+        (SeedWait(stack=stack(algorithm=Algorithm.OTHER)), "waits in the seeding and not"),
+        (SeedWait(stack=stack(algorithm=Algorithm.PKCS11)), "a PKCS#11 token makes these bytes"),
+        (OWN, "the program itself reads the device"),
+    ],
+)
+@pytest.mark.parametrize("jdk", [JDK8, JDK17, None])
+def test_strong_is_not_for_other_generators(wait: SeedWait, what: str, jdk: object) -> None:
+    found = strong_need(Facts(waiting(wait), POOL, *([jdk] if jdk else [])), STRONG)
+    assert found.need is Need.USELESS
+    assert what in found.reason
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        (SHA1, BLOCKING),
+        (SHA1, SeedWait(stack=replace(stack(), instance=Instance.STRONG))),
+        (SHA1, UNSEEN),
+        (UNSEEN,),
+        (OWN, BLOCKING),
+        (
+            SeedWait(
+                stack=replace(
+                    stack(algorithm=Algorithm.OTHER),
+                    candidates=(Algorithm.NATIVE_PRNG, Algorithm.NATIVE_PRNG_BLOCKING),
+                )
+            ),
+        ),
+    ],
+    ids=["beside", "known strong", "one unseen", "unseen", "own read beside", "cut stack"],
+)
+def test_strong_is_for_what_may_be_strong(waits: tuple[SeedWait, ...]) -> None:
+    assert strong_need(Facts(JDK17, waiting(*waits), POOL), STRONG).need is Need.WANTED
+
+
+def test_a_queued_strong_thread_wants_it() -> None:
+    queued = SeedWait(stack=stack(SeedRole.QUEUED, Algorithm.NATIVE_PRNG_BLOCKING))
+    seeds = SeedEvidence(waits=(SHA1,), queued=(queued,))
+    assert strong_need(Facts(JDK17, seeds, POOL), STRONG).need is Need.WANTED
+
+
+def test_what_strong_gives_is_a_setting() -> None:
+    source = replace(DEFAULT_SOURCE, strong_algorithms="SHA1PRNG:SUN,DRBG:SUN")
+    assert strong_need(Facts(JDK17, source, waiting(SHA1), POOL), STRONG).need is Need.WANTED
+    assert strong_need(Facts(JDK17, source, waiting(NATIVE), POOL), STRONG).need is Need.USELESS
+
+
+def test_a_log_names_the_generator_too() -> None:
+    def told(algorithm: str, took_ms: int = 5176) -> Judgement:
+        log = ServerLog((SeedingLine("catalina.out", 9, took_ms, algorithm),))
+        return strong_need(Facts(JDK17, POOL, waiting(log=log)), STRONG)
+
+    assert told("SHA1PRNG").need is Need.USELESS
+    assert "SHA1PRNG (catalina.out:9)" in told("SHA1PRNG").reason
+    for found in (told(""), told("NativePRNGBlocking"), told("SHA1PRNG", 480)):
+        assert found.need is Need.WANTED
+
+
+def test_what_was_not_looked_at_is_told() -> None:
+    for facts in ((), (waiting(),), (waiting(UNSEEN),)):
+        assert "was not looked at" in strong_need(Facts(JDK17, POOL, *facts), STRONG).notes[0]
+    dumped = SeedEvidence(threads=9, dumps=1)
+    assert "no thread that waits" in strong_need(Facts(JDK17, POOL, dumped), STRONG).notes[0]
+
+
+# Reads of the program's own
+
+
+def test_no_setting_reaches_a_read_of_the_programs_own() -> None:
+    found = egd_need(Facts(JDK17, waiting(OWN), POOL), RIGHT)
+    assert found.need is Need.USELESS
+    assert found.reason.startswith('"main" waits, but no SecureRandom is in its stack')
+    beside = egd_need(Facts(JDK17, waiting(SHA1, OWN), POOL), RIGHT)
+    assert beside.need is Need.WANTED
+    assert beside.notes[0].startswith("it helps some of the waiting threads only")
+
+
+def test_a_thread_that_no_dump_shows_may_be_a_librarys() -> None:
+    seeds = SeedEvidence(waits=(UNSEEN,), threads=9, dumps=1)
+    (note,) = egd_need(Facts(JDK17, seeds, POOL), RIGHT).notes
+    assert "native library" in note
+
+
+# Where nothing shows a wait
+
+
+def observed(kind: str, ms: int | None = None, value: int | None = None) -> SeedEvidence:
+    return SeedEvidence(observations=Observations((Observation(kind, "x", 1, "", value, ms),)))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        (),
+        (waiting(log=ServerLog((SeedingLine("catalina.out", 9, 480),))),),
+        (SeedEvidence(threads=9, dumps=1),),
+        (observed("dd-random", ms=3, value=512),),
+        (observed("prng-benchmark", ms=9000),),
+        (DEFAULT_SOURCE,),
+    ],
+)
+def test_what_shows_no_wait_is_told(facts: tuple[object, ...]) -> None:
+    found = unseen(Facts(JDK17, *facts), "a.txt", live=False)
+    assert found == "nothing in a.txt shows a wait for random bytes"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        (waiting(SHA1),),
+        (SeedEvidence(queued=(SHA1,)),),
+        (SeedEvidence(over=(SHA1,)),),
+        (waiting(log=ServerLog((SeedingLine("catalina.out", 9, 5176),))),),
+        (observed("dd-random", ms=90_000, value=512),),
+        (observed("strace-random-read"),),
+        (observed("threaded-seeder"),),
+        (SeedSource("file:/dev/random", SeedSetting.EGD, "cmdline[1]"),),
+        (SeedSource("/dev/urandom", SeedSetting.GIVEN, "--egd"),),
+    ],
+)
+def test_a_wait_or_a_setting_is_reason_enough(facts: tuple[object, ...]) -> None:
+    assert unseen(Facts(JDK17, *facts), "a.txt", live=False) == ""
+
+
+def test_a_process_that_was_not_looked_into_is_not_called_quiet() -> None:
+    for facts in ((), (SeedEvidence(tasks=9),)):
+        assert "could not be seen" in unseen(Facts(*facts), "4711", live=True)
+    seen = SeedEvidence(tasks=9, syscalls_seen=True)
+    assert unseen(Facts(seen), "4711", live=True).startswith("nothing in 4711")
 
 
 def test_one_appended_file_hides_another() -> None:
     option = JvmOption("-Djava.security.properties=/etc/mine", OptionOrigin.COMMAND_LINE)
     notes = strong_need(Facts(JDK17, Launch("java", (option,)), POOL), STRONG).notes
-    assert "/etc/mine" in notes[0]
+    assert any("/etc/mine" in note for note in notes)
 
 
 # The host

@@ -62,6 +62,17 @@ def test_what_stands_in_its_place(mode: bytes, kind: str) -> None:
     assert found.random.exists
 
 
+def test_of_a_process_that_ended_nothing_is_missing() -> None:
+    held: dict[Ref, bytes | Why] = {
+        stat(Space.ROOT, "random"): Why.VANISHED,
+        stat(Space.KERNEL, "random"): RANDOM,
+    }
+
+    with pytest.raises(Unavailable) as raised:
+        random_devices(Held(held))
+    assert raised.value.missing.why is Why.VANISHED
+
+
 def test_a_missing_one() -> None:
     found = random_devices(Held({stat(Space.ROOT, "random"): Why.ABSENT}))
 

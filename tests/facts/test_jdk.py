@@ -185,6 +185,17 @@ def test_what_the_user_says_counts_where_nothing_else_does() -> None:
     assert same.conflict == ""
 
 
+def test_a_dump_is_believed_before_the_users_word_and_the_contradiction_told() -> None:
+    dump = b"Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6-Debian-1deb12u1 mixed mode, sharing):\n"
+    found = version(Machine().input("d", dump).input("given/jdk", b"1.7.0_80"))
+    assert found.feature == 17
+    assert found.conflict.startswith("--jdk says 1.7.0_80, d:1 says 17.0.15")
+    two = b'openjdk version "11.0.2" 2019\nopenjdk version "17.0.1" 2021\n'
+    found = version(Machine().input("d", two).input("given/jdk", b"8u151"))
+    assert "--jdk says 8u151" in found.conflict
+    assert "d:1 says 11.0.2" in found.conflict
+
+
 def test_it_fills_in_an_update_that_the_evidence_leaves_open() -> None:
     dump = b"Full thread dump Java HotSpot(TM) 64-Bit Server VM (24.80-b11 mixed mode):\n"
     found = version(Machine().input("d", dump).input("given/jdk", b"1.7.0_80"))

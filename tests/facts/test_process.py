@@ -477,3 +477,30 @@ def test_children_are_read_by_their_own_names() -> None:
     }
     found = waiting_children(Held(readings)).tasks
     assert [t.tid for t in found] == [50], "once, whatever the files say"
+
+
+# --- a process that ends while we look -------------------------------------------------------------------------------
+
+
+def test_a_zombie_has_vanished() -> None:
+    ended = stat(4321, b"Z").replace(b" 20 0 2 0 ", b" 20 0 1 0 ")
+    with pytest.raises(Unavailable) as raised:
+        jvm_process(with_readings({process("stat"): ended}))
+    assert raised.value.missing.why is Why.VANISHED
+
+
+def test_a_leader_that_ended_before_its_threads_has_not() -> None:
+    assert jvm_process(with_readings({process("stat"): stat(4321, b"Z")})).state == "Z"
+
+
+@pytest.mark.parametrize("last", [stat(4322, b"Z"), stat(4322, b"X"), Why.VANISHED])
+def test_without_a_thread_alive_there_are_no_tasks_to_tell_of(last: bytes | Why) -> None:
+    ended: dict[Ref, bytes | Why] = {
+        process("task/4321/stat"): stat(4321, b"Z"),
+        process("task/4322/stat"): last,
+    }
+    with pytest.raises(Unavailable) as raised:
+        tasks(with_readings(ended), None)
+    assert raised.value.missing.why is Why.VANISHED
+    one = tasks(with_readings({process("task/4321/stat"): stat(4321, b"Z")}), None)
+    assert [task.tid for task in one.tasks] == [4322]

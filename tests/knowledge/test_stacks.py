@@ -325,6 +325,66 @@ def test_a_seed_url_that_does_not_answer() -> None:
     assert expected_device(stack, JdkVersion(17), "http://127.0.0.1/x") is Device.OTHER
 
 
+OLD_HTTP = """
+    java.net.SocketInputStream.socketRead0
+    java.net.SocketInputStream.read
+    java.io.BufferedInputStream.fill
+    sun.net.www.http.HttpClient.parseHTTP
+    java.net.URL.openStream
+    P.SeedGenerator$URLSeedGenerator.init
+    P.SeedGenerator.<clinit>
+    P.SecureRandom.engineNextBytes
+"""
+
+
+@pytest.mark.parametrize("frames", [HTTP, OLD_HTTP])
+def test_a_read_over_the_network_is_no_read_of_a_device(frames: str) -> None:
+    """Whatever the seed source is thought to be: the stack shows that it is no file."""
+    stack = told(frames + APP)
+    assert stack.network
+    for source in (None, "file:/dev/random", "file:/dev/urandom"):
+        assert expected_device(stack, JdkVersion(17), source) is Device.OTHER
+        assert expected_device(stack, None, source) is Device.OTHER
+    assert not told(READ9 + SEED + "P.SecureRandom.engineNextBytes\n" + APP).network
+
+
+def test_a_file_url_opened_as_any_other_is_no_network() -> None:
+    """Bouncy Castle opens the seed source by ``URL.openStream``, whatever it is."""
+    stack = told(
+        "java.io.FileInputStream.open0\njava.io.FileInputStream.<init>\n"
+        "sun.net.www.protocol.file.FileURLConnection.connect\n"
+        "sun.net.www.protocol.file.FileURLConnection.getInputStream\njava.net.URL.openStream\n"
+        "org.bouncycastle.jcajce.provider.drbg.DRBG$URLSeededEntropySourceProvider$1.run\n"
+        "java.security.AccessController.doPrivileged\n"
+        "org.bouncycastle.jcajce.provider.drbg.DRBG$Default.engineNextBytes\n" + APP
+    )
+    assert (stack.role, stack.network) == (SeedRole.READING, False)
+
+
+BUFFERED = READ + "java.io.BufferedInputStream.fill\njava.io.BufferedInputStream.read\n"
+
+
+@pytest.mark.parametrize("streams", [READ, READ9, BUFFERED])
+@pytest.mark.parametrize("method", ["engineNextBytes", "engineGenerateSeed", "engineSetSeed"])
+def test_what_anybodys_own_provider_reads_is_not_known(streams: str, method: str) -> None:
+    assert classify(thread(streams + f"com.acme.HsmSpi.{method}\n" + APP)) is None
+    assert classify(thread(streams + f"com.acme.HsmSpi.{method}\n" + APP, "blocked")) is None
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "com.ibm.crypto.provider.IBMSecureRandom.engineNextBytes",
+        "org.bouncycastle.jcajce.provider.drbg.DRBG$Default.engineNextBytes",
+        "org.bouncycastle.crypto.EntropyUtil.generateSeed",
+        "shaded.org.bouncycastle.crypto.fips.FipsDRBG.engineNextBytes",
+    ],
+)
+def test_what_a_known_provider_reads_is_its_seed(frame: str) -> None:
+    stack = told(BUFFERED + frame + "\n" + APP)
+    assert (stack.algorithm, stack.role) == (Algorithm.OTHER, SeedRole.READING)
+
+
 def test_a_privileged_call_alone_is_no_read() -> None:
     frames = "java.security.AccessController.doPrivileged\nP.SeedGenerator$URLSeedGenerator.init\n"
     assert (

@@ -136,6 +136,66 @@ def test_a_container_is_written_in_its_own_root(
 
 
 @ONE_JDK
+def test_no_link_leads_out_of_the_instance(
+    hung: Starved, instance: Path, tmp_path: Path, seedstall: Seedstall
+) -> None:
+    """Root's own link, into a file of root's: the change would reach whatever else uses that file."""
+    outside = tmp_path / "profile"
+    outside.write_bytes(b"PATH=/bin\n")
+    (instance / "bin/setenv.sh").symlink_to(outside)
+    fix = ("fix", hung.pid, "--surface", "tomcat-setenv", "--apply")
+    for arguments in ((), ("--dry-run",)):
+        done = seedstall(*fix, *arguments)
+        assert done.returncode == 1
+        assert f"leads to {outside}, outside CATALINA_BASE" in done.stderr
+        assert f"patch {outside} setenv.patch" in done.stderr
+        assert "wrote" not in done.stderr
+    assert outside.read_bytes() == b"PATH=/bin\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["instance", "profile"]
+
+
+@ONE_JDK
+def test_a_link_inside_the_instance_is_followed_and_its_file_named(
+    hung: Starved, instance: Path, seedstall: Seedstall
+) -> None:
+    real = instance / "bin/options.sh"
+    real.write_bytes(MINE)
+    (instance / "bin/setenv.sh").symlink_to("options.sh")
+    done = seedstall("fix", hung.pid, "--surface", "tomcat-setenv", "--apply")
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {real} (where {instance}/bin/setenv.sh leads)" in done.stderr
+    assert (instance / "bin/setenv.sh").is_symlink()
+    assert real.read_bytes() == RIGHT
+
+
+@ONE_JDK
+def test_a_patch_is_not_printed_over_its_file(
+    hung: Starved, instance: Path, seedstall: Seedstall
+) -> None:
+    file = instance / "bin/setenv.sh"
+    file.write_bytes(MINE)
+    (instance / "other").hardlink_to(file)
+    for out in (file, instance / "other"):
+        done = seedstall("fix", hung.pid, "--surface", "tomcat-setenv", "-o", out)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert file.read_bytes() == MINE
+
+
+@ONE_JDK
+def test_strong_algorithms_are_not_printed_for_a_sha1prng_that_waits(
+    hung: Starved, seedstall: Seedstall
+) -> None:
+    fix = ("fix", hung.pid, "--surface", "strong-algorithms")
+    passive = seedstall(*fix)
+    assert passive.returncode == 0
+    assert "strongAlgorithms" in passive.stdout, "which generator waits was not looked at"
+    assert "was not looked at (no thread dump)" in passive.stderr
+    done = seedstall(*fix, "--attach")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "waits in SHA1PRNG's seeding and not in getInstanceStrong()" in done.stderr
+
+
+@ONE_JDK
 def test_a_link_that_tomcats_user_planted_is_not_followed(
     hung: Starved, instance: Path, tmp_path: Path, seedstall: Seedstall
 ) -> None:

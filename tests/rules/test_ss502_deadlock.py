@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from tests import facts_by_hand as by_hand
+
 from seedstall.model.threads import ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules.ss502_deadlock import deadlock
-from tests import facts_by_hand as by_hand
 
 
 def dumps(*cycle: str) -> ThreadDumps:

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from tests.old_kernels import unpacked
 
-from seedstall.model.errors import NoSuchTargetError, SeedstallError
-from seedstall.source import detect, host
+from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
+from seedstall.model.evidence import Got, Ref, Space
+from seedstall.source import detect, host, pipe
 from seedstall.source.detect import Kind, Target, resolve
+from seedstall.source.inputs import InputSource
 from seedstall.source.tree import TreeSource
 
 
@@ -32,8 +34,6 @@ def test_files_and_folders(tmp_path: Path) -> None:
     dump.write_text("Full thread dump")
     assert resolve(str(dump)) == Target(str(dump), Kind.FILE, path=str(dump))
     assert resolve(str(tmp_path)) == Target(str(tmp_path), Kind.DIRECTORY, path=str(tmp_path))
-    os.mkfifo(tmp_path / "fifo")
-    assert resolve(str(tmp_path / "fifo")).kind is Kind.FILE
 
 
 def test_a_captured_tree(tmp_path: Path) -> None:
@@ -165,3 +165,75 @@ def test_files_below_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(detect, "MAX_FILES", 2)
     with pytest.raises(SeedstallError, match="more than 2 files"):
         detect.files_below(resolve(str(tmp_path)))
+
+
+def test_a_fifo_that_nobody_writes_to_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipe, "NOBODY_S", 0.2)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    message, hint = failure(fifo)
+    assert message.startswith(f"nobody writes to {fifo}: ")
+    assert hint
+
+
+def test_a_writer_that_says_nothing_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipe, "SILENCE_S", 0.2)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
+    try:
+        assert "said nothing" in failure(fifo)[0]
+    finally:
+        os.close(writer)
+
+
+def test_a_late_writer_of_a_fifo_is_waited_for(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = subprocess.Popen(
+        ["sh", "-c", "sleep 0.3; echo a; sleep 0.3; echo dump", "sh"], stdout=subprocess.PIPE
+    )
+    with subprocess.Popen(
+        ["sh", "-c", 'sleep 0.3; exec cat > "$1"', "sh", str(fifo)], stdin=writer.stdout
+    ):
+        target = resolve(str(fifo))
+        reading = InputSource([target]).read(Ref(Space.INPUT, str(fifo)))
+    writer.communicate()
+    assert isinstance(reading, Got)
+    assert reading.value == b"a\ndump\n"
+
+
+@pytest.mark.parametrize("text", [b"a dump", b""])
+def test_process_substitution(text: bytes) -> None:
+    """``diagnose <(journalctl)`` is ``/dev/fd/63``, a pipe without a name: its end is an end at once."""
+    ours, theirs = os.pipe()
+    os.write(theirs, text)
+    os.close(theirs)
+    try:
+        name = f"/dev/fd/{ours}"
+        reading = InputSource([resolve(name)]).read(Ref(Space.INPUT, name))
+    finally:
+        os.close(ours)
+    assert isinstance(reading, Got)
+    assert reading.value == text
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/kmsg", "/proc/self/maps", "/proc/version", "/sys/kernel/uevent_seqnum"]
+)
+def test_files_of_the_kernels_own_are_never_read(path: str) -> None:
+    """A read of /proc/kmsg waits for the next message, and takes it from whoever logs them."""
+    message, hint = failure(path)
+    assert "the kernel's" in message
+    assert "PID" in hint
+
+
+@pytest.mark.parametrize("text", ["", " ", "0", "000"])
+def test_an_unset_variable_is_a_usage_error(text: str) -> None:
+    _, hint = failure(text, UsageError)
+    assert hint
+    assert "hidepid" not in hint

@@ -127,6 +127,99 @@ def test_absent_and_vanished_are_told_apart(child: Child) -> None:
         assert (reading.why, reading.detail) == (Why.VANISHED, f"there is no process {child.pid}")
 
 
+def test_a_zombies_files_are_gone_and_not_absent(child: Child) -> None:
+    """Ended, and not yet waited for: ``stat`` is there still, its root, memory and descriptors are not."""
+    gone = (
+        root("dev/random", Ask.STAT),
+        root("etc/passwd"),
+        process("exe", Ask.LINK),
+        process("cmdline"),
+        process("maps"),
+        process("fd", Ask.LIST),
+        process("no-such-file"),
+        process(host.EXE_HEADER),
+    )
+    with HostSource(child.pid) as source, HostSource(child.pid) as entered:
+        value(entered.read(root("dev/random", Ask.STAT)))
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert procfs.stat(value(source.read(process("stat")))).state == "Z"
+        for ref in gone:
+            assert why(source.read(ref)) is Why.VANISHED, ref
+        assert why(entered.read(root("dev/no-such-device", Ask.STAT))) is Why.VANISHED
+
+
+@pytest.mark.root
+def test_a_containers_mounts_go_with_it(tmp_path: Path) -> None:
+    """Its root is held open, and the ``/dev`` that was mounted there is not in it any more."""
+    script = 'mount -t tmpfs none "$1" && touch "$1/there" && echo && exec sleep 60'
+    inside = subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c", script, "sh", str(tmp_path)], stdout=subprocess.PIPE
+    )
+    assert inside.stdout is not None
+    if not inside.stdout.readline():
+        pytest.skip("may not mount here")
+    there = root(f"{tmp_path}/there", Ask.STAT)
+    with HostSource(inside.pid) as source:
+        value(source.read(there))
+        inside.kill()
+        os.waitid(os.P_PID, inside.pid, os.WEXITED | os.WNOWAIT)
+        assert why(source.read(there)) is Why.VANISHED
+    inside.communicate()
+
+
+@pytest.mark.root
+def test_a_zombie_is_not_called_forbidden_to_its_own_user() -> None:
+    """What a zombie had belongs to root: EACCES, and no permission would help."""
+    told = as_stranger(
+        "pid = os.posix_spawn('/bin/true', ['true'], {})\n"
+        "os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\n"
+        "s = HostSource(pid)\n"
+        "for path in ('environ', 'maps', 'auxv'):\n"
+        "    print(s.read(Ref(Space.PROCESS, path)).why)\n"
+        "print(s.read(Ref(Space.PROCESS, 'fd', Ask.LIST)).why)\n"
+        "print(s.read(Ref(Space.ROOT, 'dev/random', Ask.STAT)).why)\n"
+    )
+    assert told.split("\n")[:-1] == ["vanished"] * 5
+
+
+@pytest.mark.parametrize("why_not", [Why.ABSENT, Why.TIMED_OUT, Why.DENIED])
+def test_what_a_jvm_did_not_answer_because_it_ended(child: Child, why_not: Why) -> None:
+    def ask(command: str) -> Reading[bytes]:
+        return Missing(why_not, (Ref(Space.ATTACH, command),))
+
+    with HostSource(child.pid, ask) as source:
+        assert why(source.read(Ref(Space.ATTACH, "threaddump"))) is why_not
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert why(source.read(Ref(Space.ATTACH, "properties"))) is Why.VANISHED
+
+
+def test_a_process_on_its_way_out_is_told_by_its_flags(
+    child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its root is given up before its state is Z: PF_EXITING is set by then."""
+    line = Path(f"/proc/{child.pid}/stat").read_bytes()
+    head, _, rest = line.rpartition(b") ")
+    fields = rest.split()
+    fields[0], fields[6] = b"R", str(int(fields[6]) | 0x4).encode()
+    with HostSource(child.pid) as source:
+        assert why(source.read(root("no-such-file"))) is Why.ABSENT
+        monkeypatch.setattr(host, "_content", lambda *_: head + b") " + b" ".join(fields))
+        assert why(source.read(root("no-such-file"))) is Why.VANISHED
+
+
+def test_a_jvms_library_may_be_larger_than_other_files(tmp_path: Path) -> None:
+    for name in ("libjvm.so", "other.so"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(20 << 20)
+    with HostSource(os.getpid()) as source:
+        assert len(value(source.read(root(f"{tmp_path}/libjvm.so")))) == 20 << 20
+        assert why(source.read(root(f"{tmp_path}/other.so"))) is Why.TRUNCATED
+        os.truncate(tmp_path / "libjvm.so", 65 << 20)
+        assert why(source.read(root(f"{tmp_path}/libjvm.so"))) is Why.TRUNCATED
+
+
 def test_the_next_owner_of_a_pid_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """The descriptor stands for the process, not for the number."""
     first = subprocess.Popen(["sleep", "60"])

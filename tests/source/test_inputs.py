@@ -9,11 +9,14 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 from tests.machine import CHECKOUT
 
+from seedstall.model.errors import UsageError
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
+from seedstall.source import pipe
 from seedstall.source.detect import Kind, Target
-from seedstall.source.inputs import InputSource, given
+from seedstall.source.inputs import InputSource, given, said_jdk, said_kernel
 
 LIST = Ref(Space.INPUT, "", Ask.LIST)
 
@@ -77,6 +80,7 @@ def test_why_a_file_could_not_be_read(tmp_path: Path) -> None:
     assert why(read(tmp_path)) is Why.REFUSED
     assert why(read(Path("/dev/zero"))) is Why.REFUSED
     assert why(read(Path("/dev/random"))) is Why.REFUSED
+    assert why(read(Path("/proc/kmsg"))) is Why.REFUSED
 
 
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
@@ -132,3 +136,42 @@ def test_what_the_user_says() -> None:
     assert said.read(release) == Got(b"3.10.0-957.el7", (release,))
     assert why(said.read(Ref(Space.INPUT, "given/egd"))) is Why.NOT_COLLECTED
     assert why(said.read(LIST)) is Why.NOT_COLLECTED
+
+
+def test_a_pipe_that_falls_silent_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``diagnose <(tail -f catalina.out)``."""
+    monkeypatch.setattr(pipe, "SILENCE_S", 0.2)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
+    try:
+        os.write(writer, b"a line")
+        assert why(read(fifo)) is Why.TIMED_OUT
+        os.write(writer, b"x" * 200)
+        assert why(read(fifo, 100)) is Why.TRUNCATED
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize("text", ["zzz", "banana", "-1", " "])
+def test_what_the_user_says_must_be_a_version(text: str) -> None:
+    for say in (said_jdk, said_kernel):
+        with pytest.raises(UsageError) as caught:
+            say(text)
+        assert caught.value.hint
+    with pytest.raises(UsageError):
+        given(jdk=text)
+    with pytest.raises(UsageError):
+        given(kernel=text)
+
+
+@pytest.mark.parametrize("text", ["", "17", "8u151", "1.7.0_80", "11.0.13+8"])
+def test_versions_a_user_says(text: str) -> None:
+    assert said_jdk(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "3.10.0-957.el7.x86_64", "4.4.0-210-generic", "6.8"])
+def test_releases_a_user_says(text: str) -> None:
+    assert said_kernel(text) == text

@@ -146,7 +146,7 @@ def _check_output(output: Path | None, targets: list[str]) -> None:
     """
     if output is None or str(output) == "-":
         return
-    if output.name == "setenv.sh" or output.resolve().name == "setenv.sh":
+    if "setenv.sh" in (output.name, _real_name(output)):
         raise UsageError(
             f"-o {output}: what is printed is no setenv.sh and would take the place of one",
             "name a file for the patch (-o setenv.patch); --apply writes setenv.sh itself",
@@ -164,6 +164,13 @@ def _refuse_same(output: Path, request: Request, write: Write) -> None:
             f"-o {output}: that is {write.path} itself, which the patch is for",
             "name a file for the patch (-o setenv.patch); --apply writes setenv.sh itself",
         )
+
+
+def _real_name(path: Path) -> str:
+    try:
+        return path.resolve().name
+    except (OSError, RuntimeError):  # links in a circle (RuntimeError up to Python 3.12)
+        return path.name
 
 
 def _same_file(one: Path, other: Path) -> bool:

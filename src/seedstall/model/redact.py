@@ -76,7 +76,7 @@ def _masked(pair: re.Match[str]) -> str:
 
 
 def _is_place(pair: re.Match[str]) -> bool:
-    """Whether it is a file's name and a line number: a colon right before the digits, and a name with an ending or path.
+    """Whether it is a file's name and a line: a colon right before the digits, and a name with an ending or a path.
 
     ``password:12345`` has neither, and ``password.txt: 12345`` a blank: both stay secrets.
     """

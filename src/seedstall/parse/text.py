@@ -83,6 +83,8 @@ def plain(given: Input) -> Text:
         return given
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
     text = Text(_line_feeds(_one_encoding(data)))
+    if b"\x1b[" in text.data:
+        text = Text(_colours().sub(b"", text.data))
     sample = _sample(text.data)
     if _blank_lines().search(sample):
         text = Text(_blank_lines().sub(b"\n", text.data))
@@ -156,6 +158,12 @@ def _line_feeds(data: bytes) -> bytes:
     data = data.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     # A carriage return by itself ends a line only in a file that ends most of them so; else it is a progress bar's.
     return data.replace(b"\r", b"\n") if data.count(b"\r") > data.count(b"\n") else data
+
+
+@cache
+def _colours() -> re.Pattern[bytes]:
+    """What a terminal takes for a colour, as ``grep --color`` and CI consoles leave it in what they show."""
+    return re.compile(rb"\x1b\[[0-9;]{0,20}[mK]")
 
 
 @cache

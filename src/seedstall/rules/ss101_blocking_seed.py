@@ -281,6 +281,8 @@ def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
         )
     else:
         yield right_egd(around.jdk).why
+    if around.jdk is not None and around.jdk.conflict:
+        yield around.jdk.conflict
     if around.jdk is None:
         yield "which JDK it is does not stand in the evidence: say --jdk VERSION for the value that fits it best"
     if around.kernel is None or around.kernel.model is BlockingModel.UNKNOWN:

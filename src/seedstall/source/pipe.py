@@ -11,6 +11,7 @@ import errno
 import os
 import select
 import time
+from pathlib import Path
 
 from seedstall.source import rooted
 
@@ -60,7 +61,7 @@ class Pipe:
         return b"".join(parts)
 
     def _first(self) -> bytes:
-        nameless = os.readlink(f"/proc/self/fd/{self._fd}").startswith("pipe:")
+        nameless = str(Path(f"/proc/self/fd/{self._fd}").readlink()).startswith("pipe:")
         end = time.monotonic() + NOBODY_S
         while True:
             data = self._next(1 << 16)

@@ -114,7 +114,7 @@ _WITHOUT_AT = re.compile(
 )
 """A frame that lost its ``at``: only what stands in the brackets tells it from prose."""
 _AT = re.compile(rb"(?<!\S)(?:at\s++){1,3}")
-_SPACED = re.compile(rb"(?<![ \t])[ \t]*+([$./])[ \t]*+")
+_SPACED = re.compile(rb"(?<=[$./])[ \t]++|(?<![ \t])[ \t]++(?=[$./])")
 _SPACED_SIGNS: Final = (b" $", b"$ ", b" .", b". ", b" /", b"/ ")
 _CLASS_INIT = re.compile(rb"\s*the Class initialization monitor for ([^\s()]+)")
 _OPERAND = re.compile(rb"\s*+(?:<([^<>]*)(>?))?\s*+(?:\(an? ([^()]*)(\)?))?")
@@ -247,7 +247,7 @@ def _read(text: bytes) -> Line:
     if read is Mark.FOREIGN:
         return _healed(text)
     if isinstance(read, Lock) and "$" in read.class_name and " " in read.class_name:
-        healed = _as_it_is(_SPACED.sub(rb"\1", text))
+        healed = _as_it_is(_SPACED.sub(b"", text))
         return healed if isinstance(healed, Lock) else read
     return read
 
@@ -256,7 +256,7 @@ def _healed(text: bytes) -> Line:
     """A frame without ``at``, or with blanks in its name as word processors and OCR put them there."""
     for whole in (
         text,
-        _SPACED.sub(rb"\1", text) if any(s in text for s in _SPACED_SIGNS) else b"",
+        _SPACED.sub(b"", text) if any(s in text for s in _SPACED_SIGNS) else b"",
     ):
         match = _WITHOUT_AT.fullmatch(_AT.sub(b"", whole, count=1))
         read = _frame(match[1], match[2], b")", b"") if match else None

@@ -17,8 +17,8 @@ LONGEST = 1 << 16
 
 _MOST_NAMES: Final = 20_000
 _LONGEST_NAME: Final = 200
-_NO_STACK: Final = (b"0x0000000000000000", b"0x00000000")
-_STACK = re.compile(rb"\[0x([0-9a-f]{1,16})\]\s*$")
+_NO_STACK: Final = b"0x."
+_STACK = re.compile(rb"\[(0x[0-9a-fx.]{1,40})\]\s*$")
 _USUAL = re.compile(
     rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
     rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
@@ -56,7 +56,7 @@ def header(line: bytes) -> Header | None:
         float(cpu) if cpu else None,
         round(float(elapsed) * 1000, 3) if elapsed else None,
         tid,
-        stack=None if stack is None else stack not in _NO_STACK,
+        stack=None if stack is None else bool(stack.strip(_NO_STACK)),
     )
 
 
@@ -122,7 +122,7 @@ def _unusual(line: bytes) -> Header | None:
         values.get(b"tid") or rest.partition(b"t@")[2][:20],
         whole=re.search(rb"(?:nid|tid)=\S+ *[\w\[]|t@\d+", rest) is not None
         and rest.count(b"[") == rest.count(b"]"),
-        stack=None if stack is None else bool(stack[1].strip(b"0")),
+        stack=None if stack is None else bool(stack[1].strip(_NO_STACK)),
     )
 
 

@@ -129,6 +129,8 @@ def _width(sample: bytes) -> int:
 
 
 def _breaks_off(header: bytes) -> bool:
+    if b"prio=" not in header and b'" #' not in header:
+        return False
     return b" nid=" not in header or header.count(b"[") != header.count(b"]")
 
 

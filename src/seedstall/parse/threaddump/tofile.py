@@ -11,7 +11,7 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.threads import Frame, JavaThread, LockAct, LockLine, ThreadDump
 from seedstall.parse.jdkversion import jdk_version
 from seedstall.parse.text import Lines, Text, shown
-from seedstall.parse.threaddump.frame import body, line
+from seedstall.parse.threaddump.frame import Doubt, body, is_bottom, line
 
 _HEADER = re.compile(
     rb'^#(\d{1,19}) "([^\n]{0,10000}(?:\n[^\n#]{1,1000}){0,2}?)"( virtual)?(?: ([A-Z_]{3,13}))?'
@@ -36,9 +36,14 @@ def to_file_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
     if text.data.lstrip()[:1] == b"{":
         return _of_json(text.data, origin)
     head = _HEAD.match(text.data)
-    threads = tuple(_threads(text))
+    read = list(_threads(text))
+    threads = tuple(thread for thread, _ in read)
     if not threads:
         return ()
+    unread = sum(thread.cut or doubtful for thread, doubtful in read)
+    # Each thread has a blank line below it, the last one too; what was pasted may have lost that.
+    last = threads[-1].frames
+    ended = text.data.endswith(b"\n\n") or (last and is_bottom(last[-1]))
     version = shown(head[3]) if head else ""
     dump = ThreadDump(
         origin,
@@ -47,12 +52,14 @@ def to_file_dumps(text: Text, origin: str) -> tuple[ThreadDump, ...]:
         shown(head[2]) if head else "",
         version,
         _version(version),
-        complete=head is not None and not threads[-1].cut,
+        complete=head is not None and bool(ended) and not unread,
+        unread=unread,
     )
     return (dump,)
 
 
-def _threads(text: Text) -> Iterator[JavaThread]:
+def _threads(text: Text) -> Iterator[tuple[JavaThread, bool]]:
+    """Each thread, and whether some of its frames could not be read."""
     lines = Lines(text)
     headers = list(_HEADER.finditer(text.data))
     for index, match in enumerate(headers):
@@ -65,9 +72,12 @@ def _threads(text: Text) -> Iterator[JavaThread]:
             for frame, offset in zip(read.frames, read.offsets, strict=True)
         )
         state = shown(match[4]) if match[4] else ""
-        yield JavaThread(
+        thread = JavaThread(
             shown(match[2]), frames, read.locks, state=state, line=number, cut=read.cut
         )
+        # Lines that no frame came out of: an unmounted or native thread has none at all.
+        lost = read.doubt is Doubt.FRAMES or (not frames and read.doubt is not Doubt.NONE)
+        yield thread, lost and not read.cut
 
 
 def _of_json(data: bytes, origin: str) -> tuple[ThreadDump, ...]:
@@ -80,6 +90,8 @@ def _of_json(data: bytes, origin: str) -> tuple[ThreadDump, ...]:
     threads = tuple(_numbered(data, list(_json_threads(found))))
     if not threads:
         return ()
+    unread = _json_unread(found)
+    lacking = any(_is_lacking(container) for container in _list(found, "threadContainers"))
     version = _text(found, "runtimeVersion")
     return (
         ThreadDump(
@@ -89,6 +101,8 @@ def _of_json(data: bytes, origin: str) -> tuple[ThreadDump, ...]:
             _text(found, "time"),
             version,
             _version(version),
+            complete=not unread and not lacking,
+            unread=unread,
         ),
     )
 
@@ -100,6 +114,23 @@ def _json_threads(dump: dict[str, object]) -> Iterator[JavaThread]:
             yield JavaThread(
                 _text(thread, "name"), frames, tuple(_locks(thread)), state=_text(thread, "state")
             )
+
+
+def _json_unread(dump: dict[str, object]) -> int:
+    """Threads with entries in their stacks that are no frames."""
+    unread = 0
+    for container in _list(dump, "threadContainers"):
+        for thread in _list(container, "threads"):
+            stack = thread.get("stack")
+            entries = len(cast("list[object]", stack)) if isinstance(stack, list) else 0
+            unread += sum(1 for _ in _frames(thread)) < entries
+    return unread
+
+
+def _is_lacking(container: dict[str, object]) -> bool:
+    """Whether fewer threads are there than ``threadCount`` says."""
+    said = str(container.get("threadCount", ""))
+    return said.isascii() and said.isdigit() and int(said[:9]) > len(_list(container, "threads"))
 
 
 def _numbered(data: bytes, threads: list[JavaThread]) -> Iterator[JavaThread]:
