@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from seedstall.cli import options
 from seedstall.cli.console import exit_code, put, refuse_overwriting, say
 from seedstall.model.errors import UsageError
 
@@ -26,15 +26,6 @@ class Format(StrEnum):
     HTML = "html"
 
 
-class FailOn(StrEnum):
-    """The severity from which the exit code is 10."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-    NEVER = "never"
-
-
 def diagnose(
     targets: Annotated[
         list[str] | None,
@@ -46,15 +37,9 @@ def diagnose(
     ] = None,
     *,
     all_jvms: Annotated[bool, typer.Option("--all", help="Every JVM of this host.")] = False,
-    kernel: Annotated[
-        str, typer.Option(metavar="RELEASE", help="The target's uname -r, where not in evidence.")
-    ] = "",
-    jdk: Annotated[
-        str, typer.Option(metavar="VERSION", help="The target's JDK, where not in evidence.")
-    ] = "",
-    egd: Annotated[
-        str, typer.Option(metavar="VALUE", help="The target's own java.security.egd.")
-    ] = "",
+    kernel: options.Kernel = "",
+    jdk: options.Jdk = "",
+    egd: options.Egd = "",
     one_case: Annotated[
         bool, typer.Option("--one-case", help="A folder's files are one case, not one each.")
     ] = False,
@@ -72,20 +57,12 @@ def diagnose(
         float, typer.Option(min=0.1, max=600, help="Seconds to wait for the target's dump.")
     ] = 5.0,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
-    ] = None,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")
-    ] = False,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="The severity from which the exit code is 10.")
-    ] = FailOn.WARNING,
-    no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Show passwords and tokens as they are.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The first line alone.")] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Show more.")] = 0,
+    output: options.Output = None,
+    exit_zero: options.ExitZero = False,
+    fail_on: options.FailFrom = options.FailOn.WARNING,
+    no_redact: options.NoRedact = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
     """Say why this JVM is slow or hung, what it costs, and what to do.
 

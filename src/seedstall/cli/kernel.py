@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seedstall.cli import options
 from seedstall.cli.console import Exit, exit_code, put, say
-from seedstall.cli.diagnose import FailOn
 from seedstall.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,20 +58,12 @@ def kernel(
         ),
     ] = "",
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
-    ] = None,
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")
-    ] = False,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="The severity from which the exit code is 10.")
-    ] = FailOn.WARNING,
-    no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Show passwords and tokens as they are.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The first line alone.")] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Show more.")] = 0,
+    output: options.Output = None,
+    exit_zero: options.ExitZero = False,
+    fail_on: options.FailFrom = options.FailOn.WARNING,
+    no_redact: options.NoRedact = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
     """Say whether this host's /dev/random can block, why, and what feeds its pool.
 
@@ -195,12 +186,12 @@ def _rendered(report: Report, form: Format, *, quiet: bool, verbose: int, redact
     return render(report, verbose=verbose, quiet=quiet, redacted=redacted)
 
 
-def _exit(report: Report, fail_on: FailOn) -> Exit:
+def _exit(report: Report, fail_on: options.FailOn) -> Exit:
     """As `diagnose`; besides, a kernel that blocks with a pool nobody could look at is at risk without a finding."""
     from seedstall.model.verdict import Status  # noqa: PLC0415
 
     code = exit_code([report], fail_on.value)
     bare = report.verdict.status is Status.AT_RISK and report.verdict.finding is None
-    if code is Exit.CLEAR and bare and fail_on in (FailOn.WARNING, FailOn.NOTE):
+    if code is Exit.CLEAR and bare and fail_on in (options.FailOn.WARNING, options.FailOn.NOTE):
         return Exit.FOUND
     return code

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seedstall.cli.console import exit_code, put
-from seedstall.cli.diagnose import FailOn
+from seedstall.cli import options
+from seedstall.cli.console import exit_code, put, refuse_overwriting
 from seedstall.model.errors import NoSuchTargetError, UsageError
 
 if TYPE_CHECKING:
@@ -43,26 +43,18 @@ def lint(
     ],
     *,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
-    ] = None,
+    output: options.Output = None,
     jdk: Annotated[
         str, typer.Option(metavar="VERSION", help="The JDK that reads them, where they do not say.")
     ] = "",
     kernel: Annotated[
         str, typer.Option(metavar="RELEASE", help="The kernel they will run on (uname -r).")
     ] = "",
-    exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit 0 whatever is found.")
-    ] = False,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="The severity from which the exit code is 10.")
-    ] = FailOn.WARNING,
-    no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Show passwords and tokens as they are.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The first line alone.")] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Show more.")] = 0,
+    exit_zero: options.ExitZero = False,
+    fail_on: options.FailFrom = options.FailOn.WARNING,
+    no_redact: options.NoRedact = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
     """Find settings that do not do what they look like, with the corrected line of each.
 
@@ -71,6 +63,7 @@ def lint(
     """
     from seedstall.engine.lint import lint_case  # noqa: PLC0415 - imported when the command runs
 
+    refuse_overwriting(output, files)
     _check_jdk(jdk)
     report = lint_case(_source(files, jdk=jdk, kernel=kernel), " ".join(files))
     redacted = not no_redact

@@ -221,13 +221,11 @@ def _once_unescaped(data: bytes) -> bytes:
     if b"&" not in data:
         return data
     *_, entities = _markup_patterns()
-    if b"&amp;" not in data:
-        return entities.sub(_entity, _usual_characters(data))
-    # What an ampersand's own entity leaves is no entity before the next time.
-    pieces = _usual_characters(data).split(b"&amp;")
-    if any(b"&" in piece for piece in pieces):
-        pieces = [entities.sub(_entity, piece) if b"&" in piece else piece for piece in pieces]
-    return b"&".join(pieces)
+    data = _usual_characters(data)
+    if data.count(b"&") == data.count(b"&amp;"):
+        return data.replace(b"&amp;", b"&")
+    # In one go with the ampersand's: what that leaves is no entity before the next time.
+    return entities.sub(_entity, data)
 
 
 def _usual_characters(data: bytes) -> bytes:

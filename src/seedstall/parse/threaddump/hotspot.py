@@ -23,6 +23,7 @@ from seedstall.parse.threaddump.header import LONGEST, Header, header
 
 _SHORTEST: Final = len("\nat a.b(c)\n")
 _ANCHOR: Final = b" tid=0x"
+_ID: Final = b"tid=0x"
 _VISUALVM: Final = b'" - Thread t@'
 """What VisualVM and JConsole print instead: the JVM's own number, no kernel id."""
 _BANNER: Final = b"Full thread dump"
@@ -308,6 +309,10 @@ class _Reader:
     def _close(self) -> None:
         now, self._open = self._open, None
         if now is not None and (now.threads or now.deadlocks):
+            if now.banner and not now.listed:
+                # No list says how many threads there are (6-9): each has an id, read or not.
+                ids = self._data.count(_ID, now.start, self._covered)
+                now.unread += max(0, ids - len(now.tids))
             self._done.append(now.closed(self._origin))
 
 

@@ -35,10 +35,10 @@ def mended(text: Text) -> Text:
     if b"\\" in sample and _escaped().search(sample):
         text = Text(_escapes().sub(rb"\1", text.data), text.numbers)
         sample = _sample(text.data)
-    if _is_wrapped(sample):
-        return _rejoined(text, _word)
     width = _width(sample)
-    return _rejoined(text, _column(width)) if width else text
+    if width:
+        return _rejoined(text, _column(width))
+    return _rejoined(text, _word) if _is_wrapped(sample) else text
 
 
 def _sample(data: bytes) -> bytes:
@@ -117,7 +117,7 @@ def _word(above: bytes, line: bytes, _piece: bytes) -> bytes | None:
 
 
 def _width(sample: bytes) -> int:
-    """The column at which headers break off, as in a terminal; 0 where they do not."""
+    """The column at which all long headers break off, as in a terminal; 0 where they do not."""
     lines = sample.split(b"\n")
     lengths = [
         len(line)
@@ -125,7 +125,7 @@ def _width(sample: bytes) -> int:
         if line[:1] == b'"' and _breaks_off(line) and not _starts().match(below)
     ]
     longest = max((len(line) for line in lines if line[:1] == b'"'), default=0)
-    return longest if longest in lengths and lengths.count(longest) * 2 > len(lengths) else 0
+    return longest if len(lengths) > 1 and set(lengths) == {longest} else 0
 
 
 def _breaks_off(header: bytes) -> bool:
