@@ -222,6 +222,14 @@ def test_a_queued_strong_thread_wants_it() -> None:
     assert strong_need(Facts(JDK17, seeds, POOL), STRONG).need is Need.WANTED
 
 
+def test_a_wait_that_is_over_tells_as_much() -> None:
+    found = strong_need(Facts(JDK17, SeedEvidence(over=(SHA1,), dumps=2), POOL), STRONG)
+    assert found.need is Need.USELESS
+    assert "waited in SHA1PRNG's seeding" in found.reason
+    over = SeedEvidence(over=(BLOCKING,), dumps=2)
+    assert strong_need(Facts(JDK17, over, POOL), STRONG).need is Need.WANTED
+
+
 def test_what_strong_gives_is_a_setting() -> None:
     source = replace(DEFAULT_SOURCE, strong_algorithms="SHA1PRNG:SUN,DRBG:SUN")
     assert strong_need(Facts(JDK17, source, waiting(SHA1), POOL), STRONG).need is Need.WANTED

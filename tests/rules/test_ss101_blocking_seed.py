@@ -10,10 +10,11 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import Observation, Observations
-from seedstall.model.seeding import Algorithm, Operation, SeedSource
+from seedstall.model.seeding import Algorithm, Operation, SeedSetting, SeedSource
 from seedstall.model.tasks import FileKind, WaitingChildren
+from seedstall.model.threads import Frame
 from seedstall.model.verdict import Cause, Status
-from seedstall.model.waits import SeedEvidence
+from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules.ss101_blocking_seed import blocking_seed
 
 
@@ -163,3 +164,50 @@ def test_a_child_that_waits_is_named_and_no_flag_of_the_jvm_is_offered() -> None
 
 def test_no_wait_is_clear() -> None:
     assert check(SeedEvidence(threads=12, dumps=1), by_hand.POOL) == []
+
+
+def test_a_seed_url_over_the_network_is_no_matter_of_the_kernels_device() -> None:
+    wait = by_hand.dumped()
+    assert wait.stack is not None
+    wait = replace(wait, stack=replace(wait.stack, network=True))
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.POOL, jdk=by_hand.JDK17)
+
+    assert finding.cause is Cause.CONNECT
+    assert "/dev/random" not in finding.sentence
+    assert "rngd" not in {f.surface for f in finding.fixes}
+
+
+def test_the_programs_own_read_gets_its_name_and_no_flag() -> None:
+    main = by_hand.thread()
+    own = replace(main, frames=(*main.frames[:2], Frame("com.acme.Token", "read")))
+    wait = SeedWait(java=own, task=by_hand.task(FileKind.FIFO))
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.NO_POOL, jdk=by_hand.JDK17)
+
+    assert "com.acme.Token.read, which reads the device itself" in finding.sentence
+    assert finding.fixes == ()
+    assert any("no setting" in note for note in finding.notes)
+
+
+def test_a_value_in_force_is_not_recommended_again() -> None:
+    source = SeedSource("file:/dev/urandom", SeedSetting.GIVEN, "--egd")
+
+    (finding,) = check(by_hand.seeds(by_hand.dumped()), source=source, jdk=by_hand.JDK17)
+
+    assert finding.fixes == ()
+    assert any("already" in note for note in finding.notes)
+
+
+def test_a_wait_that_a_later_dump_no_longer_shows_was_slow() -> None:
+    (finding,) = check(SeedEvidence(over=(by_hand.dumped(),), threads=12, dumps=2))
+
+    assert finding.status is Status.SLOW
+    assert "a later dump no longer shows it" in finding.sentence
+    assert all(f.when is When.NEXT_START for f in finding.fixes)
+
+
+def test_a_buffer_refill_of_native_prng_in_one_dump_is_on_its_way() -> None:
+    wait = by_hand.dumped(algorithm=Algorithm.NATIVE_PRNG)
+
+    assert check(by_hand.seeds(wait), by_hand.POOL, jdk=by_hand.JDK17) == []

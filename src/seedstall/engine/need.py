@@ -166,7 +166,7 @@ def _beyond_strong(case: Case, source: SeedSource | None) -> str:
     seeds = case.value(SeedEvidence)
     if seeds is None:
         return ""
-    waits = (*seeds.waits, *seeds.queued)
+    waits = (*seeds.waits, *seeds.queued, *seeds.over)
     lines = seeds.log.seeding if seeds.log is not None else ()
     slow = [line for line in lines if line.took_ms > HARMLESS_MS]
     if any(_maybe_strong(w, source) for w in waits):
@@ -174,21 +174,22 @@ def _beyond_strong(case: Case, source: SeedSource | None) -> str:
     if any(_algorithm_maybe_strong(line.algorithm, source) for line in slow):
         return ""
     if waits:
-        return _why_not_strong(waits[0])
+        verb = "waits" if seeds.waits or seeds.queued else "waited"
+        return _why_not_strong(waits[0], verb)
     if slow:
         where = f"{slow[0].origin}:{slow[0].line}"
         return f"what was slow is {slow[0].algorithm} ({where}) and not getInstanceStrong(): {EGD_INSTEAD}"
     return ""
 
 
-def _why_not_strong(wait: SeedWait) -> str:
+def _why_not_strong(wait: SeedWait, verb: str) -> str:
     if wait.stack is None:
-        return f"{wait.name} waits, but {OWN_READ}"
+        return f"{wait.name} {verb}, but {OWN_READ}"
     if wait.stack.algorithm is Algorithm.PKCS11:
-        return f"{wait.name} waits, but {egd_cannot_help(wait.stack)}, nor has securerandom.strongAlgorithms"
+        return f"{wait.name} {verb}, but {egd_cannot_help(wait.stack)}, nor has securerandom.strongAlgorithms"
     algorithm = wait.stack.algorithm
     what = "the seeding" if algorithm is Algorithm.OTHER else f"{algorithm}'s seeding"
-    return f"{wait.name} waits in {what} and not in getInstanceStrong(): {EGD_INSTEAD}"
+    return f"{wait.name} {verb} in {what} and not in getInstanceStrong(): {EGD_INSTEAD}"
 
 
 def _maybe_strong(wait: SeedWait, source: SeedSource | None) -> bool:
@@ -280,7 +281,7 @@ def _strong_notes(case: Case) -> Iterator[str]:
         else:
             yield (
                 "whether a thread waits in getInstanceStrong() was not looked at (no thread dump), and the file"
-                " reaches nothing else; --attach, or seedstall diagnose, says which generator waits"
+                " reaches nothing else: a thread dump (of a PID: --attach) says which generator waits"
             )
     launch = case.value(Launch)
     if launch is not None and (named := launch.property_value("java.security.properties")):

@@ -95,6 +95,8 @@ def place_of(wait: SeedWait, expected: Device, source: SeedSource | None) -> str
         return f"in {_call(task)}"
     if wait.stack is not None and wait.stack.role is SeedRole.THREADED:
         return "for the JDK's threaded seeder (no device is read)"
+    if wait.stack is not None and wait.stack.network:
+        return "for its seed URL, over the network"
     device = str(expected) if expected in (Device.RANDOM, Device.URANDOM) else ""
     if expected is Device.OTHER and source is not None:
         device = visible(source.value)[:80]

@@ -79,8 +79,9 @@ def remedies(
     device_replaced: bool = False,
 ) -> tuple[Fix, ...]:
     """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
-    fixes = list(host_fixes(around, device_replaced=device_replaced))
     stack = wait.stack if wait is not None else None
+    elsewhere = device_replaced or (stack is not None and stack.network)
+    fixes = list(host_fixes(around, device_replaced=elsewhere))
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)
     if egd_cannot_help(stack):

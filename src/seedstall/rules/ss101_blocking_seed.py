@@ -186,7 +186,7 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
     return Finding(
         message=f"{account.name_of(wait)} waiting for random bytes{account.reader(wait)}",
         sentence=_sentence(wait, around) + others + queue,
-        cause=Cause.BLOCKING_SEED,
+        cause=Cause.CONNECT if _by_network(wait) else Cause.BLOCKING_SEED,
         status=Status.STALLED,
         severity=Severity.ERROR,
         confidence=_confidence(wait, seeds, around),
@@ -255,8 +255,15 @@ def _sentence(wait: SeedWait, around: Surroundings) -> str:
     return f"{account.name_of(wait)} {account.since(wait)} {where}{account.reader(wait)}; {why}"
 
 
+def _by_network(wait: SeedWait) -> bool:
+    """Whether the seed source is a URL of another host: no device of this kernel is read."""
+    return wait.stack is not None and wait.stack.network
+
+
 def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None) -> str:
     """Why the device blocks; where the stack reads another device, what is known of that one."""
+    if _by_network(wait):
+        return "no device is read: the host that the URL names does not answer"
     file = wait.task.file if wait.task is not None else None
     urandom = file.is_urandom_path if file is not None else expected is Device.URANDOM
     if urandom:
@@ -285,7 +292,8 @@ def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
         yield around.jdk.conflict
     if around.jdk is None:
         yield "which JDK it is does not stand in the evidence: say --jdk VERSION for the value that fits it best"
-    if around.kernel is None or around.kernel.model is BlockingModel.UNKNOWN:
+    unknown = around.kernel is None or around.kernel.model is BlockingModel.UNKNOWN
+    if unknown and not _by_network(wait):
         yield 'the kernel does not stand in the evidence: say --kernel "$(uname -r)" of that host'
     if _replaced(wait.task):
         yield (
