@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.live.rig import JDKS_SINCE_9, Jdk, until
+from tests.live.rig import JDK8, JDKS_SINCE_9, Jdk, Rig, until
 from tests.live.test_container import jvm_of
 from tests.machine import Seedstall
 
@@ -181,18 +181,25 @@ def test_a_patch_is_not_printed_over_its_file(
         assert file.read_bytes() == MINE
 
 
-@ONE_JDK
-def test_strong_algorithms_are_not_printed_for_a_sha1prng_that_waits(
-    hung: Starved, seedstall: Seedstall
+@pytest.mark.parametrize("jdk", [JDK8, JDKS_SINCE_9[1]], indirect=True)
+@pytest.mark.parametrize(
+    ("asked", "what"),
+    [
+        (("SHA1PRNG", "nextBytes"), "SHA1PRNG's seeding"),
+        (("default", "generateSeed"), "NativePRNG's seeding"),
+    ],
+)
+def test_strong_algorithms_are_not_printed_for_others_that_wait(
+    rig: Rig, seedstall: Seedstall, asked: tuple[str, str], what: str
 ) -> None:
-    fix = ("fix", hung.pid, "--surface", "strong-algorithms")
+    fix = ("fix", rig.hung(*asked).pid, "--surface", "strong-algorithms")
     passive = seedstall(*fix)
     assert passive.returncode == 0
     assert "strongAlgorithms" in passive.stdout, "which generator waits was not looked at"
     assert "was not looked at (no thread dump)" in passive.stderr
     done = seedstall(*fix, "--attach")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "waits in SHA1PRNG's seeding and not in getInstanceStrong()" in done.stderr
+    assert f"waits in {what} and not in getInstanceStrong()" in done.stderr
 
 
 @ONE_JDK

@@ -98,7 +98,6 @@ class ThreadDump:
     deadlocks: tuple[tuple[str, ...], ...] = ()
     complete: bool = True
     unread: int = 0
-    unread: int = 0
     """Threads that have lines below their header of which no frame could be read, or a stack cut off."""
 
 

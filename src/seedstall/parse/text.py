@@ -83,7 +83,7 @@ def plain(given: Input) -> Text:
         return given
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
     text = Text(_line_feeds(_one_encoding(data)))
-    if b"\x1b[" in text.data:
+    if b"\x1b" in text.data:  # one byte is looked for at the speed of memory, two are not
         text = Text(_colours().sub(b"", text.data))
     sample = _sample(text.data)
     if _blank_lines().search(sample):

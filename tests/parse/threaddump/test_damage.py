@@ -6,7 +6,9 @@ Each real dump times each kind of damage. Two inputs of the kind that nine other
 import gzip
 import html
 import json
+import quopri
 import re
+import textwrap
 from collections.abc import Callable
 
 import pytest
@@ -33,6 +35,23 @@ def each(change: Callable[[int, str], str]) -> Callable[[str], str]:
 def docker(number: int, line: str) -> str:
     time = f"2026-11-30T14:21:{number % 60:02}.123456789Z"
     return json.dumps({"log": line + "\n", "stream": "stdout", "time": time})
+
+
+def wrapped(text: str, width: int) -> str:
+    """As a mail program breaks lines: at blanks, the indentation of the rest lost."""
+    return "\n".join(
+        "\n".join(textwrap.wrap(line, width, break_long_words=False)) if len(line) > width else line
+        for line in text.split("\n")
+    )
+
+
+def chopped(text: str, width: int) -> str:
+    """As a terminal breaks lines: wherever they come to *width*."""
+    return "\n".join(
+        line[at : at + width]
+        for line in text.split("\n")
+        for at in range(0, max(1, len(line)), width)
+    )
 
 
 DAMAGE: dict[str, Callable[[str], str | bytes]] = {
@@ -87,15 +106,33 @@ DAMAGE: dict[str, Callable[[str], str | bytes]] = {
     "prose around": lambda s: f"I saw this:\n\n{s}\nWhat can I do?\n",
     "fenced": lambda s: f"```\n{s}```\n",
     "a thread a line": lambda s: re.sub(r"\s*\n\s+(?=at |- |java)", " ", s),
+    "wrapped at blanks": lambda s: wrapped(s, 72),
+    "wrapped and quoted": lambda s: re.sub("(?m)^", "> ", wrapped(s, 76)),
+    "broken at a column": lambda s: chopped(s, 80),
+    "quoted-printable": lambda s: quopri.encodestring(s.encode()),
+    "Markdown's escapes": lambda s: re.sub(r"([$_<>#])", r"\\\1", s),
+    "blanks around $": lambda s: s.replace("$", " $ "),
+    "at lost": lambda s: s.replace("\tat ", "\t"),
+    "colours": each(lambda _, line: f"\x1b[32m{line}\x1b[0m"),
     "frames folded": lambda s: re.sub(r"(?m)^(\tat .{30,}?)\(", "\\1(\n", s),
 }
+
+OTHER_LINES = (
+    "a string in JSON",
+    "wrapped at blanks",
+    "wrapped and quoted",
+    "broken at a column",
+    "Markdown's escapes",
+    "blanks around $",
+)
+"""Where a name is not found in its line as it is."""
 
 
 def seen(dumps: tuple[ThreadDump, ...]) -> list[object]:
     """All that a verdict rests on."""
     return [
         (
-            (d.vm, d.taken_at, d.deadlocks, d.complete),
+            (d.vm, d.taken_at, d.deadlocks, d.complete, d.unread),
             [
                 (
                     (t.name, t.nid, t.state, t.activity, t.daemon, t.cpu_ms, t.elapsed_ms, t.cut),
@@ -118,7 +155,7 @@ def test_the_same_threads_come_out(which: str, damage: str) -> None:
     dumps = thread_dumps(hurt, "x")
 
     assert seen(dumps) == seen(thread_dumps(whole, "x"))
-    if isinstance(hurt, str) and damage != "a string in JSON":
+    if isinstance(hurt, str) and damage not in OTHER_LINES:
         lines = [html.unescape(html.unescape(line)) for line in re.split("\r\r\n|\r\n|\n|\r", hurt)]
         for thread in dumps[0].threads:
             assert thread.name in lines[thread.line - 1]

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedstall.model.threads import Frame, LockAct, LockLine
-from seedstall.parse.threaddump.frame import Lock, Mark, State, body, line
+from seedstall.parse.threaddump.frame import Doubt, Lock, Mark, State, body, line
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,16 @@ from seedstall.parse.threaddump.frame import Lock, Mark, State, body, line
         ("> at a.B.c (B.java:1)", "a.B", "c", "B.java:1"),
         ("12  at a.B.c(B.java:1)", "a.B", "c", "B.java:1"),
         ("\tat a.B.c(B.java:1) ~[na:1.8.0_181]", "a.B", "c", "B.java:1"),
+        ("\ta.B.c(B.java:1)", "a.B", "c", "B.java:1"),
+        ("java.io.F.read(java.base@17.0.15/Native Method)", "java.io.F", "read", "Native Method"),
+        ("\tat a.B $ C.c(B.java:1)", "a.B$C", "c", "B.java:1"),
+        ("\tat a . B.c(B.java:1)", "a.B", "c", "B.java:1"),
+        (
+            "\tat a.B $  $ Lambda/0x1f.run(Unknown Source)",
+            "a.B$$Lambda/0x1f",
+            "run",
+            "Unknown Source",
+        ),
         ("\tat a.\u00dcber.c(U.java:1)", "a.\u00dcber", "c", "U.java:1"),
     ],
 )
@@ -71,6 +81,7 @@ def test_frames(text: str, class_name: str, method: str, location: str) -> None:
             "\t- locked <0x1f> (a java.lang.Class for p.X)",
             Lock(LockAct.LOCKED, "java.lang.Class for p.X", "0x1f"),
         ),
+        ("\t- locked <0x1f> (a X $ Y)", Lock(LockAct.LOCKED, "X$Y", "0x1f")),
         ("- locked <> (a X)", Lock(LockAct.LOCKED, "X", None)),
         ("- locked  (a X)", Lock(LockAct.LOCKED, "X", None)),
         ("    - locked <p.X@3fbcd7d7>", Lock(LockAct.LOCKED, "p.X", "3fbcd7d7")),
@@ -92,6 +103,11 @@ def test_locks(text: str, lock: Lock) -> None:
         "at least (one) thing",
         "12:00:01 INFO [main] a.b.C done",
         "\tat a.B.c d(x)",
+        "look at java.util.List.of(x) for that",
+        "see java.util.List.of(List.java:3)",
+        "java.util.List.of(x)",
+        "at least. one (thing)",
+        "foo(Native Method)",
         "\t...",
         "x" * 20_000,
     ],
@@ -155,6 +171,36 @@ def test_a_folded_frame_is_joined_and_a_cut_one_kept_as_far_as_it_goes() -> None
     assert not folded.cut
     assert [(f.method, f.location) for f in cut.frames] == [("c", "B.java:1"), ("d", "B.ja")]
     assert cut.cut
+
+
+@pytest.mark.parametrize(
+    ("below", "doubt"),
+    [
+        ("\tat a.B.c(B.java:1)\n   No compile task\n\t- None\n   Compiling: 1 a.B::c", Doubt.NONE),
+        ("   Carrying virtual thread #22\n\tat a.B.c(B.java:1)", Doubt.NONE),
+        ("12:00:01 INFO [main] a.b.C done\n\tat a.B.c(B.java:1)", Doubt.LINES),
+        ("\tat a.B.c(B.java:1)\n\tat java.io.FileInputSt\n\tat a.B.d(B.java:2)", Doubt.FRAMES),
+        ("\tat a.B.c(B.java:1)\n\tat a??? (B.java:2)", Doubt.FRAMES),
+        ("a%%B%%c (Native Method)\n\tat a.B.c(B.java:1)", Doubt.FRAMES),
+    ],
+)
+def test_lines_that_cannot_be_read_are_told(below: str, doubt: Doubt) -> None:
+    assert body(below.encode()).doubt is doubt
+
+
+@pytest.mark.parametrize(
+    ("frames", "cut"),
+    [
+        ("FileInputStream.readBytes", True),
+        ("FileInputStream.readBytes FileInputStream.read FilterInputStream.read", True),
+        ("FileInputStream.readBytes FileInputStream.read Reader.read", False),
+        ("Reader.read FileInputStream.read", False),
+    ],
+)
+def test_a_stack_of_reading_alone_has_lost_its_callers(frames: str, *, cut: bool) -> None:
+    read = body("".join(f"\tat java.io.{name}(X.java:1)\n" for name in frames.split()).encode())
+
+    assert read.cut is cut
 
 
 @given(st.binary(max_size=300))

@@ -14,7 +14,7 @@ FINISHED = sorted(n for n, text in probes().items() if text.rstrip().endswith(b"
 
 def counted(text: str) -> list[tuple[str, int, str, int]]:
     """Name, nid, state and number of frames of each thread, by the simplest reading there is."""
-    found = []
+    found: list[tuple[str, int, str, int]] = []
     for block in re.split(r'^(?=")', text, flags=re.MULTILINE):
         match = re.match(r'"([^"]+)" .*nid=(0x[0-9a-f]+|\d+) ', block)
         if match:
@@ -43,6 +43,7 @@ def test_a_blocked_probe_holds_one_whole_dump(name: str) -> None:
     assert [(t.name, t.nid, t.state, len(t.frames)) for t in dump.threads] == counted(text.decode())
     assert len(dump.threads) == len(re.findall(rb'^"', text, re.MULTILINE))
     assert dump.complete
+    assert dump.unread == 0
     assert not any(thread.cut for thread in dump.threads)
     assert dump.jdk is not None
     assert dump.jdk.feature == (8 if name.startswith("7src") else int(name.partition(".")[0]))

@@ -72,6 +72,46 @@ def test_broken_json_holds_no_dump() -> None:
     assert thread_dumps(b'{"threadDump": ' + b"[" * 100_000, "x") == ()
 
 
+def test_whole_files_are_complete() -> None:
+    texts = {
+        f"jdk25-dump-to-file.{end}": live(f"jdk25-dump-to-file.{end}") for end in ("txt", "json")
+    }
+    texts |= {n: t for n, t in archive("live/virtual").items() if "to-file" in n}
+    for name, text in texts.items():
+        (dump,) = thread_dumps(text, "x")
+        assert (dump.complete, dump.unread) == (True, 0), name
+
+
+def test_a_cut_file_is_not_complete() -> None:
+    whole = live("jdk25-dump-to-file.txt")
+    within = whole.index(
+        b"\n", whole.index(b"FileInputStream.read") if b"FileInputStream.read" in whole else 900
+    )
+
+    (dump,) = thread_dumps(whole[:within], "x")
+
+    assert not dump.complete
+
+
+def test_frames_that_cannot_be_read_are_counted() -> None:
+    text = live("jdk25-dump-to-file.txt")
+    place = text.index(b"\n", text.index(b'"main"')) + 1
+    (dump,) = thread_dumps(text[:place] + b"    at ??? (x)\n" + text[place:], "x")
+    assert (dump.complete, dump.unread) == (False, 1)
+
+    data = live("jdk25-dump-to-file.json")
+    place = data.index(b'"stack": [') + len(b'"stack": [')
+    (dump,) = thread_dumps(data[:place] + b'"???",' + data[place:], "x")
+    assert (dump.complete, dump.unread) == (False, 1)
+
+
+def test_json_that_lacks_threads_is_not_complete() -> None:
+    container = '{"threads": [{"name": "a", "stack": []}], "threadCount": "%d"}'
+    for count, complete in ((1, True), (2, False)):
+        text = '{"threadDump": {"threadContainers": [' + container % count + "]}}"
+        assert thread_dumps(text, "x")[0].complete is complete
+
+
 @given(
     st.recursive(
         st.none() | st.text() | st.integers(),

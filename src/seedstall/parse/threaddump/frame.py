@@ -88,8 +88,8 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _KNOWN_WORDS = re.compile(
-    rb"[ \t>|*]*+(?:- None\b|No compile task|Compiling:|Carrying virtual thread|Mounted virtual thread|JavaThread state:"
-    rb"|Thread: 0x|\s*$)"
+    rb"[ \t>|*]*+(?:- None\b|No compile task|Compiling:|Carrying virtual thread|Mounted virtual thread"
+    rb"|JavaThread state:|Thread: 0x|\s*$)"
 )
 """What HotSpot itself prints among or instead of frames."""
 _LIKE_FRAME = re.compile(

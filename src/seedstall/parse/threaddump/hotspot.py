@@ -318,6 +318,8 @@ class _Reader:
 
 def _is_doubtful(head: Header, read: Body) -> bool:
     """Whether the thread has frames that were not read, cut ones apart."""
+    if read.frames and read.doubt is Doubt.NONE:
+        return False
     if read.cut or not head.whole:
         return False
     if read.frames or read.doubt is Doubt.FRAMES:

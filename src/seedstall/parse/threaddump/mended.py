@@ -11,11 +11,12 @@ from array import array
 from binascii import a2b_qp
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from seedstall.parse.text import Text
 
-_SAMPLE: Final = 256 << 10
+_SAMPLE: Final = 64 << 10
 _ABOVE: Final = 4096
 _MOST_JOINED: Final = 12
 """Lines that become one: a header of 400 characters in a mail of 72 columns is six."""
@@ -99,7 +100,7 @@ def _unfinished() -> re.Pattern[bytes]:
     """A frame, lock, state, header or banner that a blank may have been the end of."""
     return re.compile(
         rb"[ \t]*+(?:at(?:[ \t][^)]*+)?$|-(?:[ \t][^)]*+)?$"
-        rb'|"|(?:java\.lang\.)?Thread\.State:[^()]*+\([^)]*+$|Full thread dump[^:]*+$)'
+        rb'|"(?![^\n]*:[ \t]*$)|(?:java\.lang\.)?Thread\.State:[^()]*+\([^)]*+$|Full thread dump[^:]*+$)'
     )
 
 
@@ -121,7 +122,7 @@ def _width(sample: bytes) -> int:
     lines = sample.split(b"\n")
     lengths = [
         len(line)
-        for line, below in zip(lines, lines[1:], strict=False)
+        for line, below in pairwise(lines)
         if line[:1] == b'"' and _breaks_off(line) and not _starts().match(below)
     ]
     longest = max((len(line) for line in lines if line[:1] == b'"'), default=0)
@@ -129,9 +130,10 @@ def _width(sample: bytes) -> int:
 
 
 def _breaks_off(header: bytes) -> bool:
+    """A Java thread's header (#N, from 8 on) ends with its stack's address."""
     if b"prio=" not in header and b'" #' not in header:
         return False
-    return b" nid=" not in header or header.count(b"[") != header.count(b"]")
+    return b" nid=" not in header or (b'" #' in header and not header.rstrip().endswith(b"]"))
 
 
 def _column(width: int) -> Callable[[bytes, bytes, bytes], bytes | None]:
