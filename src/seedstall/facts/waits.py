@@ -42,6 +42,7 @@ def seed_evidence(
     if isinstance(tasks, Tasks):
         seen = [_dated(source, wait) for wait in _joined(seen, tasks, newest)]
     last_dumps = [group[-1] for group in groups]
+    damage = [why for dump in last_dumps if (why := _partial(dump))]
     return SeedEvidence(
         waits=_of(seen, SeedRole.READING, SeedRole.THREADED),
         queued=_of(seen, SeedRole.QUEUED),
@@ -55,7 +56,7 @@ def seed_evidence(
         observations=observations,
         main=next((t for t in newest.threads if t.name == "main"), None) if newest else None,
         syscalls_seen=shown,
-        partial=next(filter(None, map(_partial, last_dumps)), "") if not shown else "",
+        partial=damage[0] if damage and not shown else "",
         blind=tuple(str(m) for m in (dumps, tasks) if isinstance(m, Missing)),
     )
 
