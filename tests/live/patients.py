@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.machine import JDK8_ROOT, java_of, jdk8_bin
+from tests.machine import JDK8_ROOT, java_of, jdk8_bin, shown
 
 CLASSES = Path(__file__).parent / "patient"
 LIMIT_S = 60.0
@@ -128,7 +128,8 @@ def command(
     """The command line of a patient on that JDK."""
     program = jdk8_bin() if feature == 8 else java_of(feature).parent
     assert program is not None  # else the test was skipped by its marker
-    return [str(program / "java"), *options, "-cp", str(classes), "Patient", str(threads)]
+    java, path = shown(program / "java"), shown(classes)
+    return [str(java), *options, "-cp", str(path), "Patient", str(threads)]
 
 
 def jdk_root(feature: int) -> Path | None:

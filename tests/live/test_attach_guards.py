@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests import machine
 from tests.live import patients
 from tests.live.patients import CLASSES, Patient
 from tests.machine import CHECKOUT, JDK8_ROOT, java_of
@@ -175,7 +176,7 @@ def test_another_user_is_told_whose_it_is(start: Start, folder: Path) -> None:
 def as_user(uid: int, patient: Patient, folder: Path) -> str:
     """What the attach client tells a process of that user."""
     code = (
-        f"import sys, os; sys.path.insert(0, {str(CHECKOUT / 'src')!r})\n"
+        f"import sys, os; sys.path.insert(0, {str(machine.shown(CHECKOUT / 'src'))!r})\n"
         "from seedstall.effect.attach import Attacher\n"
         f"os.setgroups([]); os.setgid({uid}); os.setuid({uid})\n"
         f"print(repr(Attacher({patient.pid}, timeout_s=20).ask('threaddump'))[:400])"
@@ -326,7 +327,7 @@ def test_an_absolute_link_in_a_container_is_not_followed_on_the_host(folder: Pat
     inside.mkdir()
     (inside / "seedstall-elsewhere").mkdir()
     (inside / "tmp").symlink_to("/seedstall-elsewhere")
-    for name in ("usr", "proc", "dev", "etc", str(CHECKOUT)[1:]):
+    for name in ("usr", "proc", "dev", "etc", str(machine.shown_at)[1:]):
         (inside / name).mkdir(parents=True, exist_ok=True)
     for name in ("lib", "lib64", "bin"):
         if Path("/", name).is_symlink():
@@ -335,7 +336,7 @@ def test_an_absolute_link_in_a_container_is_not_followed_on_the_host(folder: Pat
             (inside / name).mkdir()
     binds = " && ".join(
         f"mount --rbind /{name} {inside}/{name}"
-        for name in ("usr", "proc", "dev", "etc", str(CHECKOUT)[1:])
+        for name in ("usr", "proc", "dev", "etc", str(machine.shown_at)[1:])
     )
     trap.mkdir()
     patient = boxed(folder, f'{binds} && exec chroot {inside} "$@"')
@@ -713,7 +714,7 @@ def test_two_clients_at_once_both_get_a_dump(start: Start, folder: Path) -> None
     for _ in range(3):
         patient = start()
         code = (
-            f"import sys; sys.path.insert(0, {str(CHECKOUT / 'src')!r})\n"
+            f"import sys; sys.path.insert(0, {str(machine.shown(CHECKOUT / 'src'))!r})\n"
             "from seedstall.effect.attach import Attacher; from seedstall.model.evidence import Got\n"
             f"sys.exit(not isinstance(Attacher({patient.pid}, timeout_s=20).ask('threaddump'), Got))"
         )
@@ -789,7 +790,7 @@ def test_interrupted_it_takes_its_file_away(
     patient = start()
     stop(patient)
     code = (
-        f"import sys; sys.path.insert(0, {str(CHECKOUT / 'src')!r})\n"
+        f"import sys; sys.path.insert(0, {str(machine.shown(CHECKOUT / 'src'))!r})\n"
         "from seedstall.effect import preflight; from seedstall.effect.attach import Attacher\n"
         "preflight.QUESTION = preflight.SIGNAL = ()\n"
         "print('ready', flush=True)\n"

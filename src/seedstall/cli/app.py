@@ -66,12 +66,14 @@ def main() -> None:
     """Run, and turn what goes wrong into the contract's exit codes."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
     # A run is short and makes few cycles: the collector's many small rounds at start-up cost 5 % of it.
     gc.set_threshold(50_000, 20, 50)
     # Only the command that is meant is imported and built: all of them cost 20 ms more.
     meant = sys.argv[1] if len(sys.argv) > 1 else ""
+    wanted = (meant,) if meant in COMMANDS else COMMANDS
     try:
-        application((meant,) if meant in COMMANDS else COMMANDS)()
+        application(("explain",) if meant == "--version" else wanted)()
     except SeedstallError as error:
         complain(error)
         sys.exit(error.code)
