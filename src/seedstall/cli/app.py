@@ -64,9 +64,9 @@ def _interrupt(number: int, _frame: object) -> None:
 
 def main() -> None:
     """Run, and turn what goes wrong into the contract's exit codes."""
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, a shell's background job
+            signal.signal(number, _interrupt)
     # A run is short and makes few cycles: the collector's many small rounds at start-up cost 5 % of it.
     gc.set_threshold(50_000, 20, 50)
     # Only the command that is meant is imported and built: all of them cost 20 ms more.

@@ -39,7 +39,6 @@ def demo(
     from seedstall.effect.starvation import HOW_IN_WORDS, DryDevice  # noqa: PLC0415
 
     program = effect.find_java(java)
-    _interrupt_on_hangup()
     with DryDevice() as device:
         say(f"starting {program} on a dry random device ...")
         with effect.start_probe(device, program) as process:
@@ -63,14 +62,6 @@ def demo(
         say(f"error: {reason}")
     if reasons:
         raise typer.Exit(Exit.FAILED)
-
-
-def _interrupt_on_hangup() -> None:
-    """Clean up when the terminal goes away, too, as on SIGTERM."""
-    import signal  # noqa: PLC0415
-
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
 
 
 def _diagnose(pid: int) -> Report:
