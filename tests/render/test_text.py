@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from tests.render_by_hand import report
 
+from seedstall.model.evidence import Missing, Ref, Space, Why
+from seedstall.model.finding import Inconclusive
 from seedstall.render import text
 
 
@@ -25,8 +27,8 @@ def test_what_frees_it_now_comes_before_the_next_start() -> None:
 def test_what_was_not_looked_at_is_said_with_its_reason() -> None:
     shown = text.render(report())
 
-    assert "SS103: kernel:dmesg denied: needs CAP_SYSLOG" in shown
-    assert "SS302: the rule itself failed" in shown
+    assert "kernel:dmesg denied: needs CAP_SYSLOG (SS103)" in shown
+    assert "the rule itself failed: KeyError: 'x' (SS302)" in shown
 
 
 def test_escape_codes_are_shown_not_obeyed() -> None:
@@ -45,3 +47,17 @@ def test_secrets_are_redacted_unless_a_person_chose_otherwise() -> None:
 
     assert "hunter2" not in text.render(shown)
     assert "hunter2" in text.render(shown, redacted=False)
+
+
+def test_commands_hold_what_was_said_and_are_quoted_for_a_shell() -> None:
+    shown = text.render(report(target="a b.txt", words="'a b.txt' --kernel 3.10.0-957.el7"))
+
+    assert "seedstall fix 'a b.txt' --kernel 3.10.0-957.el7 --surface tomcat-setenv" in shown
+
+
+def test_what_a_file_can_never_hold_is_told_only_when_asked() -> None:
+    never = Missing(Why.NOT_COLLECTED, (Ref(Space.KERNEL, "dmesg"),))
+    one = report(outcomes=(Inconclusive("SS103", "crng-not-ready", (never,)),))
+
+    assert "not looked at" not in text.render(one)
+    assert "SS103: kernel:dmesg not collected" in text.render(one, verbose=1)

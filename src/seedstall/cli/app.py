@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from seedstall import __version__
-from seedstall.cli.console import Exit, close_stdout, complain
-from seedstall.model.errors import SeedstallError
+from seedstall.cli.console import Exit, close_stdout, complain, say
+from seedstall.model.errors import SeedstallError, UsageError
 
 COMMANDS = ("diagnose", "fix", "dump", "kernel", "lint", "explain", "demo")
 """Each is a function of that name in the module of that name."""
@@ -73,7 +73,8 @@ def main() -> None:
     meant = sys.argv[1] if len(sys.argv) > 1 else ""
     wanted = (meant,) if meant in COMMANDS else COMMANDS
     try:
-        application(("explain",) if meant == "--version" else wanted)()
+        code = application(("explain",) if meant == "--version" else wanted)(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else Exit.CLEAR)
     except SeedstallError as error:
         complain(error)
         sys.exit(error.code)
@@ -82,3 +83,14 @@ def main() -> None:
         sys.exit(Exit.CLEAR)
     except Interrupted as interrupt:
         sys.exit(128 + interrupt.args[0])
+    except Exception as error:
+        usage = getattr(error, "format_message", None)  # the command-line library's own errors
+        if usage is None:
+            raise
+        text = usage()
+        if text.startswith("Usage:"):  # no command at all: the help itself
+            say(text)
+        else:
+            where = f"{meant} " if meant in COMMANDS else ""
+            complain(UsageError(text, f"seedstall {where}--help tells how"))
+        sys.exit(Exit.USAGE)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from seedstall.effect.attach import Attacher
 from seedstall.engine.diagnosis import diagnose_case
@@ -14,6 +15,9 @@ from seedstall.source import detect, host, inputs
 from seedstall.source.base import Combined, Source
 from seedstall.source.detect import Kind, Target
 
+ASKED_AT_ONCE = 3
+"""JVMs that one command attaches to unasked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -22,6 +26,11 @@ class Said:
     kernel: str = ""
     jdk: str = ""
     egd: str = ""
+
+    def words(self) -> str:
+        """The same as options for a shell."""
+        said = (("--kernel", self.kernel), ("--jdk", self.jdk), ("--egd", self.egd))
+        return "".join(f" {option} {shlex.quote(value)}" for option, value in said if value)
 
     def source(self) -> Source:
         """The same as readings."""
@@ -35,6 +44,8 @@ class Touch:
     attach: bool = True
     dry_run: bool = False
     timeout_s: float = 5.0
+    insist: bool = False
+    """``--attach``: also where several JVMs are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,7 @@ class Planned:
     target: str
     source: Source
     attacher: Attacher | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +91,15 @@ def plan(
     pids, notices = _jvms([t for t in targets if t.kind is Kind.PID])
     pids += [p for p in host.all_jvms() if p not in pids] if every_jvm else []
     beside = (inputs.InputSource(handed), said.source())
-    found = [_live(pid, beside, touch) for pid in pids]
+    if len(pids) > ASKED_AT_ONCE and not touch.insist:
+        # A PID of init or of a session leads to every JVM below it: nobody asked to signal them all.
+        touch = replace(touch, attach=False)
+        notices.append(f"{len(pids)} JVMs: none of them is attached to (--attach does)")
+    found = [_live(pid, beside, touch, said) for pid in pids]
     found += [_captured(t, handed, said) for t in trees]
     if handed and not found:
-        found.append(Planned(" ".join(t.name for t in handed), Combined(*beside)))
-    found += [Planned(t.name, Combined(inputs.InputSource([t]), said.source())) for t in alone]
+        found.append(_read(handed, said))
+    found += [_read([t], said) for t in alone]
     if not found:
         message = f"nothing to look at in {' '.join(named) or 'this host: no JVM runs here'}"
         raise NoSuchTargetError(message)
@@ -107,18 +123,30 @@ def _jvms(targets: Sequence[Target]) -> tuple[list[int], list[str]]:
     return pids, notices
 
 
+def _read(targets: Sequence[Target], said: Said) -> Planned:
+    """Files handed over, as one case."""
+    source = Combined(inputs.InputSource(targets), said.source())
+    return Planned(" ".join(t.name for t in targets), source, words=_words(targets, said))
+
+
+def _words(targets: Sequence[Target], said: Said) -> str:
+    """The targets as words for a shell; what came by standard input is gone, and is called FILE."""
+    names = ("FILE" if t.kind is Kind.STDIN else shlex.quote(t.name) for t in targets)
+    return " ".join(names) + said.words()
+
+
 def _captured(target: Target, handed: Sequence[Target], said: Said) -> Planned:
     """A captured tree with its own logs, and whatever was handed over beside it."""
     texts = inputs.InputSource([*detect.logs_of(target), *handed])
-    return Planned(target.name, Combined(detect.tree(target), texts, said.source()))
+    source = Combined(detect.tree(target), texts, said.source())
+    return Planned(target.name, source, words=_words([target, *handed], said))
 
 
-def _live(pid: int, beside: Sequence[Source], touch: Touch) -> Planned:
+def _live(pid: int, beside: Sequence[Source], touch: Touch, said: Said) -> Planned:
     attacher = Attacher(pid, timeout_s=touch.timeout_s, dry_run=touch.dry_run)
-    ask = attacher.ask if touch.attach else None
-    return Planned(
-        str(pid), Combined(host.HostSource(pid, ask), *beside), attacher if touch.attach else None
-    )
+    source = Combined(host.HostSource(pid, attacher.ask if touch.attach else None), *beside)
+    words = f"{pid}{said.words()}"
+    return Planned(str(pid), source, attacher if touch.attach else None, words)
 
 
 def looked_at(case: Planned) -> Report | Failure:
@@ -126,7 +154,10 @@ def looked_at(case: Planned) -> Report | Failure:
     attacher = case.attacher
     try:
         return diagnose_case(
-            case.source, case.target, actions=(lambda: attacher.actions) if attacher else tuple
+            case.source,
+            case.target,
+            actions=(lambda: attacher.actions) if attacher else tuple,
+            words=case.words,
         )
     except SeedstallError as error:
         return Failure(target=case.target, error=str(error), hint=error.hint)

@@ -78,7 +78,9 @@ def diagnose(
     refuse_overwriting(output, targets or [])
     from seedstall.cli import cases  # noqa: PLC0415 - sources are imported when a command runs
 
-    touch = cases.Touch(attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout)
+    touch = cases.Touch(
+        attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout, insist=attach
+    )
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
     plan = cases.plan(targets or [], said, touch, every_jvm=all_jvms, one_case=one_case)
     for notice in plan.notices:

@@ -32,12 +32,16 @@ def explain(
     # A code that lint shares with diagnose has one page: the rule's on a live JVM.
     rules = sorted({r.code: r for r in (*lint.ALL, *ALL)}.values(), key=lambda r: r.code)
     if not code:
-        put("".join(f"{r.code}  {r.name:<28} {r.page.splitlines()[0]}\n" for r in rules))
+        put(
+            "".join(f"{r.code}  {r.name:<28} {r.page.splitlines()[0]}\n" for r in rules).replace(
+                "``", ""
+            )
+        )
         return
     wanted = code.lower()
     for rule in rules:
         if wanted in (rule.code.lower(), rule.name):
-            put(f"# {rule.code} {rule.name}\n\n{rule.page}\n")
+            put(f"# {rule.code} {rule.name}\n\n{rule.page}\n".replace("``", "`"))
             return
     message = f"no rule is called {code}"
     raise UsageError(message, "seedstall explain lists them")

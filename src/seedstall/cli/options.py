@@ -36,4 +36,6 @@ NoRedact = Annotated[
     bool, typer.Option("--no-redact", help="Show passwords and tokens as they are.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="The first line alone.")]
-Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Show more.")]
+Verbose = Annotated[
+    int, typer.Option("-v", "--verbose", count=True, help="Show more.", show_default=False)
+]

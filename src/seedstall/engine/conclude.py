@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from seedstall.model.evidence import Why
 from seedstall.model.finding import (
     Clear,
+    Confidence,
     Crashed,
     Finding,
     Fired,
@@ -34,6 +35,8 @@ def rank(finding: Finding) -> tuple[int, int, int, int, int]:
     """
     seen = 1 if finding.status in _SEEN else 0
     seeding = 0 if finding.cause.startswith("other:") else 1
+    if finding.cause is Cause.STOPPED:
+        seeding = 2  # whatever else holds it, first of all nothing runs
     return (finding.severity, seen, seeding, finding.confidence, finding.cost_ms or 0)
 
 
@@ -68,6 +71,11 @@ def explained(outcomes: Sequence[Outcome]) -> dict[int, str]:
 
 def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
     code, winner = found[0]
+    sure = (Severity.ERROR, Confidence.CONFIRMED)
+    beside = next(
+        (f for _, f in found[1:] if (f.severity, f.confidence) == sure and f.cause != winner.cause),
+        None,
+    )
     also = dict.fromkeys(
         f.cause
         for _, f in found[1:]
@@ -77,7 +85,7 @@ def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
         status=winner.status,
         cause=winner.cause,
         confidence=winner.confidence,
-        sentence=winner.sentence,
+        sentence=winner.sentence + (f"; beside it {beside.sentence}" if beside is not None else ""),
         code=code,
         cost_ms=winner.cost_ms,
         startup_ms=winner.startup_ms,

@@ -31,12 +31,14 @@ def diagnose_case(
     *,
     chosen: Iterable[Rule[...]] | None = None,
     actions: Callable[[], Iterable[Action]] = tuple,
+    words: str = "",
 ) -> Report:
     """Run the rules over one source. *actions* is asked last: what was done to the target by then."""
     case = case_of(source)
     outcomes = tuple(run(rules.ALL if chosen is None else chosen, case))
     return Report(
         target=target,
+        words=words,
         verdict=conclude(outcomes, case.value(SeedEvidence)),
         outcomes=outcomes,
         explained=explained(outcomes),

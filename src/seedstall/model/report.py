@@ -46,6 +46,8 @@ class Report:
 
     target: str
     verdict: Verdict
+    words: str = ""
+    """The targets and what was said of them (``--kernel ...``) as words for a shell: `target` where empty."""
     outcomes: tuple[Outcome, ...]
     actions: tuple[Action, ...] = ()
     facts: Mapping[str, object] = field(default_factory=dict[str, object])

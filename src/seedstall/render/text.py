@@ -12,7 +12,6 @@ from seedstall.model.verdict import Cause, Status
 
 INDENT = "  "
 EVIDENCE_WIDTH = 34
-SHOWN_INCONCLUSIVE = 6
 
 
 def render(
@@ -94,12 +93,25 @@ def _fixes(finding: Finding, report: Report) -> Iterator[str]:
         chosen = [fix for fix in finding.fixes if fix.when is when]
         stuck = finding.status is Status.STALLED and finding.cause is Cause.BLOCKING_SEED
         if not chosen and when is When.NOW and stuck:
-            yield f"{INDENT}now: nothing but a restart frees it; save this report first"
+            yield f"{INDENT}{_nothing_now(report)}"
         titles: set[str] = set()
         for fix in chosen:
             # The same flag in another place: the place alone is new.
-            yield from _fix(fix, "or" if fix.title in titles else title, report.target)
+            yield from _fix(
+                fix, "or" if fix.title in titles else title, report.words or report.target
+            )
             titles.add(fix.title)
+
+
+def _nothing_now(report: Report) -> str:
+    """What to do now where no fix helps now, or the kernel that would decide it is not known."""
+    kernel = report.facts.get("kernel")
+    if isinstance(kernel, dict) and "missing" in kernel:
+        return (
+            "now: where the host's kernel has a blocking pool, an entropy daemon frees it (--kernel RELEASE tells);"
+            " else a restart"
+        )
+    return "now: nothing but a restart frees it; save this report first"
 
 
 def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
@@ -114,23 +126,10 @@ def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
     yield f"{INDENT * 2}{command(fix, target)}"
 
 
-def command(fix: Fix, target: str) -> str:
-    """What to type for this fix."""
+def command(fix: Fix, words: str) -> str:
+    """What to type for this fix; *words* are the targets as a shell takes them."""
     redirect = " > setenv.patch" if fix.surface == "tomcat-setenv" else ""
-    return f"seedstall fix {_quoted(target)} --surface {fix.surface}{redirect}"
-
-
-def _quoted(target: str) -> str:
-    """*target* as a shell word (a bare word where it can be)."""
-    parts = target.split(" ")
-    if all(
-        p.replace("-", "").replace("_", "").replace(".", "").replace("/", "").isalnum()
-        for p in parts
-    ):
-        return target
-    import shlex  # noqa: PLC0415
-
-    return shlex.quote(target)
+    return f"seedstall fix {words} --surface {fix.surface}{redirect}"
 
 
 def _others(report: Report, winner: Finding | None, *, verbose: int) -> Iterator[str]:
@@ -157,29 +156,35 @@ def _others(report: Report, winner: Finding | None, *, verbose: int) -> Iterator
 
 
 def _blind(report: Report, *, verbose: int) -> Iterator[str]:
-    rows = list(_not_looked_at(report.outcomes))
+    rows = list(_not_looked_at(report.outcomes, verbose=verbose))
     if not rows:
         return
     yield ""
     yield "not looked at"
-    shown = rows if verbose else rows[:SHOWN_INCONCLUSIVE]
-    for code, missing in shown:
-        yield f"{INDENT}{code}: {missing}"
-    if len(shown) < len(rows):
-        yield f"{INDENT}and {len(rows) - len(shown)} more (-v shows them)"
+    for codes, reason in rows:
+        yield f"{INDENT}{codes}: {reason}" if verbose else f"{INDENT}{reason} ({codes})"
 
 
-def _not_looked_at(outcomes: Sequence[object]) -> Iterator[tuple[str, str]]:
-    """Rules without evidence, those with the same reason on one line; and rules that failed."""
+def _not_looked_at(outcomes: Sequence[object], *, verbose: int) -> Iterator[tuple[str, str]]:
+    """Rules without evidence, those with the same reason on one line; and rules that failed.
+
+    What a file alone can never hold is told with ``-v`` (and in JSON): a person can do nothing about it.
+    """
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if isinstance(outcome, Inconclusive):
-            reasons = dict.fromkeys(map(_reason, outcome.missing))
-            by_reason.setdefault("; ".join(reasons), []).append(outcome.code)
+            wanted = [m for m in outcome.missing if verbose or not _never_here(m)]
+            reasons = dict.fromkeys(map(_reason, wanted))
+            if reasons:
+                by_reason.setdefault("; ".join(reasons), []).append(outcome.code)
         if isinstance(outcome, Crashed):
             yield outcome.code, f"the rule itself failed: {outcome.error}"
     for reason, codes in by_reason.items():
         yield ", ".join(codes), reason
+
+
+def _never_here(missing: Missing) -> bool:
+    return missing.why is Why.NOT_COLLECTED and not missing.detail
 
 
 def _reason(missing: Missing) -> str:

@@ -146,10 +146,16 @@ def _slow(run: Run, log: ServerLog, around: Surroundings, caught: list[SeedWait]
         evidence.extend(account.evidence_of(wait, None))
     evidence.extend(account.kernel_evidence(around))
     either_clause = ": a dripping /dev/random, or the threaded seeder after a bad seed URL"
+    elsewhere = around.kernel is not None and around.kernel.can_block is False and not caught
+    doubt = (
+        "; yet this kernel's own /dev/random does not block after boot"
+        if elsewhere and not either
+        else ""
+    )
     known = replace(around, product=around.product or remedies.product_of(log))
     return Finding(
         message=f"a SecureRandom that took {account.duration(line.took_ms)} to seed",
-        sentence=_what(line, start) + (either_clause if either else ""),
+        sentence=_what(line, start) + (either_clause if either else doubt),
         cause=Cause.BLOCKING_SEED,
         status=Status.SLOW,
         severity=Severity.WARNING,

@@ -80,7 +80,9 @@ def remedies(
 ) -> tuple[Fix, ...]:
     """The fixes in the order in which a person wants them: what frees the process now, then the next start."""
     stack = wait.stack if wait is not None else None
-    elsewhere = device_replaced or (stack is not None and stack.network)
+    elsewhere = (
+        device_replaced or bool(set_already(around)) or (stack is not None and stack.network)
+    )
     fixes = list(host_fixes(around, device_replaced=elsewhere))
     if stack is not None and stack.algorithm is Algorithm.PKCS11:
         return tuple(fixes)

@@ -23,6 +23,9 @@ from seedstall.rules import seed_log
 from seedstall.rules import seed_remedies as remedies
 from seedstall.rules.seed_account import Surroundings
 
+STUCK_MS = 1000
+"""A thread that has not run for that long made no progress in it."""
+
 
 @rule("SS101", "blocking-seed")
 def blocking_seed(
@@ -168,6 +171,8 @@ def _confidence(wait: SeedWait, seeds: SeedEvidence, around: Surroundings) -> Co
     measured = seeds.observations.items if seeds.observations is not None else ()
     if wait.task is not None and wait.in_random_read:
         return Confidence.CONFIRMED
+    if remedies.set_already(around):
+        return Confidence.POSSIBLE  # the setting contradicts what the stack shows
     if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL:
         return Confidence.CONFIRMED
     if wait.dumps_seen > 1 or seed_log.slow_lines(seeds.log) or any(map(seed_log.is_dry, measured)):
@@ -240,7 +245,7 @@ def _progress(wait: SeedWait) -> Progress | None:
     """Stuck or getting on, only where samples say it."""
     if len(wait.lengths) > 1:
         return Progress.PROGRESSING if wait.lengths[-1] < wait.lengths[0] else Progress.STUCK
-    if wait.dumps_seen > 1 and wait.since_ms:
+    if wait.since_ms and wait.since_ms >= STUCK_MS:
         return Progress.STUCK
     return None
 

@@ -31,7 +31,7 @@ def stopped(process: JvmProcess) -> Iterator[Finding]:
     )
     yield Finding(
         message="the JVM stopped",
-        sentence=f"not entropy: the JVM is stopped, {who}: nothing runs until it is continued",
+        sentence=f"the JVM is stopped, {who}: nothing in it runs until it is continued",
         cause=Cause.STOPPED,
         status=Status.STALLED,
         severity=Severity.ERROR,

@@ -34,7 +34,7 @@ def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
     names = ", ".join(f'"{visible(name)[:60]}"' for name in last.deadlocks[0][:SHOWN_NAMES])
     yield Finding(
         message="threads that wait for each other",
-        sentence=f"not entropy: a deadlock: {names} wait for each other's locks",
+        sentence=f"a deadlock: {names} wait for each other's locks",
         cause=Cause.DEADLOCK,
         status=Status.STALLED,
         severity=Severity.ERROR,

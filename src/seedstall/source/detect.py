@@ -146,7 +146,7 @@ def not_a_jvm(target: Target) -> NoSuchTargetError:
         if not isinstance(reading, Got):
             return _no_process(pid)
         found = procfs.stat(reading.value)
-        what = " ".join(host.command_line(source))[:_SHOWN]
+        what = " ".join(" ".join(host.command_line(source)).split())[:_SHOWN]
     if found.state in "ZX":
         return NoSuchTargetError(
             f"process {pid} ({found.comm}) has ended: it is a zombie", f"its parent is {found.ppid}"
