@@ -27,7 +27,7 @@ test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where th
 	$(PYTEST) $(ARGS)
 
 matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (minutes)
-	$(PYTEST) -m matrix tests/live/test_seeding_matrix.py $(ARGS)
+	$(PYTEST) -m matrix $(ARGS)
 
 lint: $(DEV) ## Style, layers, shell scripts
 	.venv/bin/ruff format --check $(PYTHON_FILES)

@@ -11,7 +11,7 @@ from seedstall.model.report import Failure, Report
 from seedstall.model.verdict import Cause, Status
 
 INDENT = "  "
-EVIDENCE_WIDTH = 34
+EVIDENCE_WIDTH = 48
 
 
 def render(
@@ -70,9 +70,10 @@ def _evidence(finding: Finding) -> Iterator[str]:
         return
     yield ""
     yield "evidence"
+    width = max(len(piece.origin) for piece in finding.evidence)
     for piece in finding.evidence:
         first, *rest = piece.excerpt.split("\n")
-        yield f"{INDENT}{piece.origin:<{EVIDENCE_WIDTH}}  {first}".rstrip()
+        yield f"{INDENT}{piece.origin:<{min(width, EVIDENCE_WIDTH)}}  {first}".rstrip()
         for line in rest:
             yield f"{INDENT * 3}{line}".rstrip()
 
