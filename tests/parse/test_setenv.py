@@ -450,6 +450,7 @@ def test_any_script_gives_it_in_real_shells(script: str, x: str) -> None:
     st.binary(max_size=400)
     | st.text("CATALINA_OPTS=\"'$(){}`\\;&|<>#\n \t[]if fi do", max_size=200).map(str.encode)
 )
+@example(b"<\\")
 @settings(deadline=2000)
 def test_any_bytes_raise_only_value_errors(data: bytes) -> None:
     try:

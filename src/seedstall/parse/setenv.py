@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from seedstall.knowledge.spelling import close
 from seedstall.parse.shell.flow import ANYTHING, NOTHING, UNKNOWN, Ending, Texts, endings
 from seedstall.parse.shell.grammar import closed, parse
 from seedstall.parse.shell.scanner import line_of
@@ -31,8 +32,6 @@ TARGET = "CATALINA_OPTS"
 ORDER = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", TARGET, "_JAVA_OPTIONS")
 """Where options for the JVM stand, weakest first: the last setting of a property wins (facts: jdk, 1.2)."""
 COMMENT = "# SecureRandom: seed from a device that does not block (written by seedstall)"
-SLIPS = 2
-"""Slips of the pen in a name that is still taken for the property's."""
 MAX_KEPT = 8
 """Settings tried as the one to keep."""
 
@@ -134,6 +133,10 @@ def _unfollowed(text: str, value: str, target: str, error: ValueError) -> ShellE
     if any(row.strip() == line for row in text.split("\n")[-2:]):
         return ShellEdit(_encode(text), text.count("\n") or 1)
     grown, offset = _appended(text, line)
+    if not closed(
+        grown
+    ):  # its last backslash escapes what comes after it: a line more would change its meaning
+        raise error
     doubt = f"the file is not fully understood ({error}): the option was added at its end, where it wins"
     return ShellEdit(_encode(grown), line_of(grown, offset), notes=(doubt,))
 
@@ -212,23 +215,7 @@ def near_miss(name: str, value: str) -> bool:
     """Whether ``-Dname=value`` was meant to set the property: ``java.security.edg``, ``securerandom.source``."""
     if name == EGD or "random" not in value:
         return False
-    close = abs(len(name) - len(EGD)) <= SLIPS and _distance(name.lower(), EGD) <= SLIPS
-    return close or name.lower() in _MISTAKEN
-
-
-def _distance(one: str, other: str) -> int:
-    """Optimal string alignment: insertions, deletions, changes and swapped neighbours."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        current = [i]
-        for j, b in enumerate(other, 1):
-            cost = min(row[j] + 1, current[j - 1] + 1, row[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, before[j - 2] + 1)
-            current.append(cost)
-        before, row = row, current
-    return row[-1]
+    return close(name.lower(), EGD) or name.lower() in _MISTAKEN
 
 
 # Settings in the script
