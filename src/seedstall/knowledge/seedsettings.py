@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from seedstall.knowledge.spelling import close
+
 EGD = "java.security.egd"
 SOURCE = "securerandom.source"
 _SECURITY_PROPERTIES = frozenset((SOURCE, "securerandom.strongalgorithms"))
 """In lower case."""
-_NEAR = 2
-"""Slips of the pen that still mean the name: two letters swapped, left out, doubled or mistaken."""
 
 CARRIERS = (
     "JAVA_OPTS",
@@ -58,20 +58,6 @@ def slip(name: str) -> Slip | None:
         return Slip(name, f"is {what}: {where}, as a system property nobody reads it")
     if lower == EGD:
         return Slip(name, f"differs from {EGD} in its capitals")
-    if abs(len(name) - len(EGD)) <= _NEAR and _distance(lower, EGD) <= _NEAR:
+    if close(lower, EGD):
         return Slip(name, f"is a slip of the pen for {EGD}")
     return None
-
-
-def _distance(one: str, other: str) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours that lead from *one* to *other*."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        last, before, row = before, row, [i]
-        for j, b in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
