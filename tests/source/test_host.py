@@ -481,10 +481,27 @@ def test_jvms_are_found_below_what_started_them(java: Path, tmp_path: Path) -> N
         assert not host.is_jvm(script.pid)
         assert host.is_jvm(jvm)
         assert jvm in host.all_jvms()
-        assert "Patient" in host.command(jvm)
+        assert host.command(jvm).endswith(" Patient")
     finally:
         os.killpg(script.pid, signal.SIGKILL)
         script.communicate()
+
+
+@pytest.mark.parametrize("depth", [1, 40, 400])
+def test_a_long_command_keeps_its_program_and_its_end(tmp_path: Path, depth: int) -> None:
+    argument = "/" + "deep/" * depth
+    child = subprocess.Popen(
+        ["tail", "-f", "--retry", argument, "--pid=1", "/dev/null"], stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: host.command(child.pid).startswith("tail"))
+        command = host.command(child.pid)
+        assert command.endswith("--pid=1 /dev/null")
+        assert len(command) <= 100
+        assert ("…" in command) == (depth > 1)
+    finally:
+        child.kill()
+        child.wait()
 
 
 @pytest.mark.root

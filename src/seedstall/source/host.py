@@ -439,9 +439,16 @@ def command_line(source: HostSource) -> tuple[str, ...]:
 
 
 def command(pid: int, limit: int = 100) -> str:
-    """A process's command line for people, cut at *limit*; its name in brackets where it has none."""
+    """A process's command line for people; its name in brackets where it has none.
+
+    Above *limit* characters its middle is left out: the program stands first, a JVM's main class last.
+    """
     with HostSource(pid) as source:
-        return " ".join(command_line(source))[:limit]
+        line = " ".join(command_line(source))
+    if len(line) <= limit:
+        return line
+    head = limit // 3
+    return f"{line[:head]}…{line[head + 1 - limit :]}"
 
 
 def all_jvms() -> tuple[int, ...]:
