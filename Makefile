@@ -24,7 +24,7 @@ demo: $(RUN) .jvms/17/.stamp ## Reproduce a seeding stall with a real JVM, diagn
 	@.venv/bin/seedstall demo --java $(JAVA)
 
 test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where these are there
-	$(PYTEST) $(ARGS)
+	PYTEST="$(PYTEST)" scripts/run-tests $(ARGS)
 
 matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (minutes)
 	$(PYTEST) -m matrix $(ARGS)

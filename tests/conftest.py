@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,11 @@ gaps: list[str] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the markers that pyproject.toml does not."""
+    """Start as a person's terminal starts programs, and with the mounts that tests need."""
+    # nohup, and a shell's background job, hand "ignored" down to us, to what we start, and to every JVM.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     if os.geteuid() == 0:
         _furnish()
 
