@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from seedstall.cli import fix as module
 from seedstall.cli.app import application
+from seedstall.effect.apply import apply
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
 
 DUMP = """\
@@ -165,6 +166,32 @@ def test_what_is_asked_wrongly(dump: Path, arguments: list[str], message: str) -
     with pytest.raises(UsageError, match=message) as error:
         run(dump, *arguments)
     assert error.value.code == 2
+
+
+def test_without_the_process_the_file_is_named(tmp_path: Path) -> None:
+    """Tomcat was started anew, and the fix is to go: no process is left whose setenv.sh it would be."""
+    script = tmp_path / "bin/setenv.sh"
+    script.parent.mkdir()
+    for named in (script, script.parent, tmp_path):
+        script.write_bytes(b"old\n")
+        root = os.open("/", os.O_PATH)
+        apply(root, str(script), b"new\n", read=b"old\n")
+        os.close(root)
+        assert "would have put" in run(named, "--undo", "--dry-run").stderr
+        assert script.read_bytes() == b"new\n"
+        assert "put" in run(named, "--undo").stderr
+        assert script.read_bytes() == b"old\n"
+        with pytest.raises(SeedstallError, match="nothing of seedstall's"):
+            run(named, "--undo")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    script.unlink()
+    (elsewhere / "setenv.sh").write_bytes(b"x")
+    script.symlink_to(elsewhere / "setenv.sh")
+    (tmp_path / "other/bin").mkdir(parents=True)
+    (tmp_path / "other/bin/setenv.sh").symlink_to(script)
+    with pytest.raises(SeedstallError):
+        run(tmp_path / "other", "--undo")
 
 
 def test_no_target(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,19 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from seedstall.cli import options
 from seedstall.cli.console import put, say
 from seedstall.model.errors import SeedstallError, UsageError
 
 if TYPE_CHECKING:
     from seedstall.cli.cases import Planned
     from seedstall.cli.surfaces import Request, Write
+    from seedstall.effect.undo import Undone
 
 
 def fix(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TARGET]...", help="A PID, and files that belong to it; or files alone."
+            metavar="[TARGET]...",
+            help="A PID, and files that belong to it; or files alone. "
+            "For --undo also the setenv.sh itself, or its CATALINA_BASE.",
         ),
     ] = None,
     *,
@@ -50,15 +56,9 @@ def fix(
     force: Annotated[
         bool, typer.Option("--force", help="Print it even where nothing waits for random bytes.")
     ] = False,
-    kernel: Annotated[
-        str, typer.Option(metavar="RELEASE", help="The target's uname -r, where not in evidence.")
-    ] = "",
-    jdk: Annotated[
-        str, typer.Option(metavar="VERSION", help="The target's JDK, where not in evidence.")
-    ] = "",
-    egd: Annotated[
-        str, typer.Option(metavar="VALUE", help="The target's own java.security.egd.")
-    ] = "",
+    kernel: options.Kernel = "",
+    jdk: options.Jdk = "",
+    egd: options.Egd = "",
     attach: Annotated[
         bool, typer.Option("--attach", help="Ask the JVM for a thread dump: which generator waits?")
     ] = False,
@@ -81,13 +81,15 @@ def fix(
         return
     _check(targets, surface, apply=apply, undo=undo)
     _check_output(output, targets or [])
-    if attach and (passive or no_attach):
-        raise UsageError("--attach contradicts --passive and --no-attach")
+    _check_touch(attach=attach, never=passive or no_attach)
+    tell = _Teller(quiet=quiet)
+    if undo and (script := _script_named(targets or [])) is not None:
+        _undo_file(script, tell, dry_run=dry_run)
+        return
     from seedstall.cli import cases, surfaces  # noqa: PLC0415 - sources are imported when a command runs
 
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
     plan = cases.plan(targets or [], said, cases.Touch(attach=attach), one_case=True)
-    tell = _Teller(quiet=quiet)
     tell.notes(plan.notices)
     case = _only(plan.cases)
     request = _request(case, set_egd, force=force)
@@ -136,6 +138,11 @@ def _check(targets: list[str] | None, surface: str, *, apply: bool, undo: bool) 
         )
     if not targets:
         raise UsageError("no target", "name a PID, a thread dump or a log")
+
+
+def _check_touch(*, attach: bool, never: bool) -> None:
+    if attach and never:
+        raise UsageError("--attach contradicts --passive and --no-attach")
 
 
 def _check_output(output: Path | None, targets: list[str]) -> None:
@@ -267,6 +274,7 @@ def _apply(request: Request, write: Write, tell: _Teller, *, dry_run: bool) -> N
         (
             "it takes effect at the next start: the running JVM keeps its settings",
             f"seedstall fix {request.pid} --undo takes it back",
+            f"once that process has ended, seedstall fix {shlex.quote(done.path)} --undo does",
         )
     )
 
@@ -276,10 +284,36 @@ def _undo(request: Request, tell: _Teller, *, dry_run: bool) -> None:
     from seedstall.effect.undo import undo  # noqa: PLC0415
 
     if request.pid is None:
-        raise UsageError("--undo needs the process whose setenv.sh is meant", "name its PID")
+        message = "--undo needs the process whose setenv.sh is meant, or that file"
+        raise UsageError(message, "name its PID, the setenv.sh, or the CATALINA_BASE")
     path = script_of(request).path
     with _Root(request) as root:
         done = undo(root.fd, path, dry_run=dry_run, within=homes(request))
+    _tell_undone(done, path, tell, dry_run=dry_run)
+
+
+def _script_named(targets: list[str]) -> Path | None:
+    """The setenv.sh that is named itself or by its CATALINA_BASE: the process it was written for may have ended."""
+    if len(targets) != 1 or targets[0].isdecimal():
+        return None
+    named = Path(targets[0]).absolute()
+    if named.is_dir():
+        return named / ("setenv.sh" if named.name == "bin" else "bin/setenv.sh")
+    return named if named.name == "setenv.sh" else None
+
+
+def _undo_file(script: Path, tell: _Teller, *, dry_run: bool) -> None:
+    from seedstall.effect.undo import undo  # noqa: PLC0415
+
+    root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        done = undo(root, str(script), dry_run=dry_run, within=(str(script.parent.parent),))
+    finally:
+        os.close(root)
+    _tell_undone(done, str(script), tell, dry_run=dry_run)
+
+
+def _tell_undone(done: Undone, path: str, tell: _Teller, *, dry_run: bool) -> None:
     path = _real(path, done.path)
     would = "would have " if dry_run else ""
     if done.restored:
