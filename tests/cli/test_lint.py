@@ -54,6 +54,13 @@ def test_the_first_line_is_the_answer(folder: Path, seedstall: Seedstall) -> Non
     assert ran.stderr == ""
 
 
+def test_what_of_a_folder_is_not_read_is_said(folder: Path, seedstall: Seedstall) -> None:
+    ran = seedstall("lint", ".", cwd=folder)
+    assert "note: .: 1 file is no settings by name and not read" in ran.stderr
+    (folder / "blob.bin").unlink()
+    assert seedstall("lint", ".", cwd=folder).stderr == ""
+
+
 def test_an_error_reads_well(folder: Path, seedstall: Seedstall) -> None:
     ran = seedstall("lint", "nowhere.sh", cwd=folder)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import exit_code, put, refuse_overwriting
+from seedstall.cli.console import exit_code, put, refuse_overwriting, say
 from seedstall.model.errors import NoSuchTargetError, UsageError
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _targets(name: str) -> list[Target]:
     try:
         if path.is_dir():
             below = files_below(Target(name, Kind.DIRECTORY, path=name))
-            return [target for target in below if _worth(target)]
+            known = [target for target in below if _is_settings(target)]
+            _tell_unread(name, len(below) - len(known))
+            return [target for target in known if _mentions(target)]
         if not path.exists():
             message = f"there is no file {name}"
             raise NoSuchTargetError(message, "name settings files, a folder, or - for stdin")
@@ -120,14 +122,24 @@ def _targets(name: str) -> list[Target]:
     return [Target(name, Kind.FILE, path=name)]
 
 
-def _worth(target: Target) -> bool:
-    """Of a folder's files those that are settings by their name and mention anything of ours."""
+def _tell_unread(folder: str, count: int) -> None:
+    if count:
+        files = "1 file is" if count == 1 else f"{count} files are"
+        say(f"note: {folder}: {files} no settings by name and not read; a file named itself is")
+
+
+def _is_settings(target: Target) -> bool:
+    """Whether a folder's file is settings by its name."""
     from seedstall.model.settings import Format as Kind  # noqa: PLC0415
-    from seedstall.parse.configfile import mentions  # noqa: PLC0415
     from seedstall.parse.configfile.recognise import recognise  # noqa: PLC0415
 
-    if recognise(target.path, "") is Kind.UNRECOGNISED:
-        return False
+    return recognise(target.path, "") is not Kind.UNRECOGNISED
+
+
+def _mentions(target: Target) -> bool:
+    """Whether a settings file of a folder mentions anything of ours."""
+    from seedstall.parse.configfile import mentions  # noqa: PLC0415
+
     try:
         with Path(target.path).open("rb") as file:
             data = file.read(LIMIT + 1)
