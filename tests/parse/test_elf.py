@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.machine import JDK8_ROOT, java_of, jdk8_bin
 
-from seedstall.parse.elf import jvm_banner, launcher_version
+from seedstall.parse.elf import jvm_banner, jvm_vendor, launcher_version
+from seedstall.parse.elfcore import without_sections
 from seedstall.parse.jdkversion import vm_banner
 
 BANNER_8 = b"OpenJDK 64-Bit Server VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-8u504-ga-1-b01), built on Aug 20 2026"
@@ -142,3 +143,39 @@ def same_in_both(program: Path, library: Path, feature: int) -> None:
     assert version is not None
     assert version.feature == feature
     assert version.text == text
+
+
+# --- who made it -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("constants", "vendor"),
+    [
+        (b"x\0Eclipse Adoptium\0y", "Eclipse Adoptium"),
+        (b"x\0Oracle Corporation\0Debian\0", "Debian"),  # 8 has Oracle's name in every build
+        (b"x\x0017.0.9+9-Debian\0Oracle Corporation\0", "Oracle Corporation"),
+        (b"x\x0017.0.9+9-Debian\0", "Debian"),  # the linker lets it end the longer one
+        (b"x\0Eclipse Adoptium", ""),
+        (b"x\0Somebody\0", ""),
+    ],
+)
+def test_a_vendor(constants: bytes, vendor: str) -> None:
+    assert jvm_vendor(elf_file(constants)) == vendor
+    with pytest.raises(ValueError, match="ELF"):
+        jvm_vendor(constants)
+
+
+def test_an_image_from_memory_has_no_sections_and_says_its_line_all_the_same() -> None:
+    whole = elf_file(b"noise\0" + BANNER_8 + b"\0Debian\0")
+    image = without_sections(whole)
+    assert jvm_banner(image) == BANNER_8.decode().partition(",")[0]
+    assert jvm_vendor(image) == "Debian"
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize("feature", [11, 17, 21, 25])
+def test_vendors_of_real_libraries(feature: int) -> None:
+    library = java_of(feature).parent.parent / "lib/server/libjvm.so"
+    if not library.exists():
+        pytest.skip(f"needs JDK {feature}: make jvms")
+    assert jvm_vendor(library.read_bytes()) == "Eclipse Adoptium"

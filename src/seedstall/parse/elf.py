@@ -59,6 +59,49 @@ def jvm_banner(data: bytes) -> str:
     raise ValueError("this library does not say which JVM it is")
 
 
+VENDORS = (
+    "Eclipse Adoptium",
+    "Adoptium",
+    "AdoptOpenJDK",
+    "Amazon.com Inc.",
+    "Azul Systems, Inc.",
+    "BellSoft",
+    "Debian",
+    "Ubuntu",
+    "Red Hat, Inc.",
+    "Microsoft",
+    "SAP SE",
+    "SAP AG",
+    "GraalVM Community",
+    "Alibaba",
+    "Tencent",
+    "Huawei Technologies Co., Ltd",
+    "JetBrains s.r.o.",
+    "Private Build",
+    "Arch Linux",
+    "Alpine",
+    "NixOS",
+    "Oracle Corporation",
+)
+"""Values of ``java.vm.vendor`` that builds are known to have. Oracle's name stands last: 8 has it in every build."""
+
+
+def jvm_vendor(data: bytes) -> str:
+    """Who made a libjvm.so, by the constant behind ``java.vm.vendor``; ``""`` for a name we do not know.
+
+    Raises:
+        ValueError: it is no ELF file, or a damaged one.
+    """
+    _require_elf(data)
+    constants = _rodata(data)
+    # A linker lets a string end another one ("17.0.9-Debian"): whole strings are looked for first.
+    for before in (b"\0", b"-", b" "):
+        for name in VENDORS:
+            if before + name.encode() + b"\0" in constants:
+                return name
+    return ""
+
+
 def _require_elf(data: bytes) -> None:
     if not data.startswith(_MAGIC):
         raise ValueError("not an ELF file")
@@ -76,6 +119,8 @@ def _rodata(data: bytes) -> bytes:
         place = (0, 0) if found is None else (int(found["sh_offset"]), int(found["sh_size"]))
     except Exception as error:
         raise ValueError(f"damaged ELF file: {type(error).__name__}") from error
+    if not place[1] and not count:
+        return data[:MAX_RODATA]  # an image from memory: sections are not loaded, constants are
     if not place[1]:
         raise ValueError("no constants in this file")
     return data[place[0] : place[0] + min(place[1], MAX_RODATA)]
