@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 
 import pytest
 
-from seedstall.effect.caller import HELD, as_its_user, held_signals, interrupted
+from seedstall.effect.caller import HELD, STOPS, as_its_user, held_signals, interrupted
 from seedstall.model.jvm import JvmProcess
 
 Ids = tuple[int, int]
@@ -44,8 +45,21 @@ def held_while(number: signal.Signals, seen: list[str]) -> None:
         assert not interrupted()
         os.kill(os.getpid(), number)
         time.sleep(0.01)
-        assert interrupted()
+        assert interrupted() is (number in STOPS)
         seen.append("went on")
+
+
+def test_every_signal_that_ends_or_stops_us_is_held() -> None:
+    """But for those that cannot be, those of a fault of our own, and what Python ignores or nobody sends."""
+    harmless = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+    faults = {
+        *(signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV),
+        *(signal.SIGSYS, signal.SIGTRAP),
+    }
+    ignored = {signal.SIGPIPE, signal.SIGXFSZ}
+    never = {signal.SIGKILL, signal.SIGSTOP}
+    named = {n for n in signal.Signals if n < signal.SIGRTMIN and n.name != "SIGSTKFLT"}
+    assert named - harmless - faults - ignored - never == set(HELD)
 
 
 def test_held_within_held_stays_held() -> None:
@@ -68,6 +82,21 @@ def test_ids_are_taken_and_given_back() -> None:
     assert ids() == before
     with pytest.raises(Stopped), as_its_user(process(34567, 34568)):
         raise Stopped
+    assert ids() == before
+
+
+@pytest.mark.root
+def test_with_another_thread_they_are_left_alone() -> None:
+    """setxid(3) waits for every thread, and one may be in a read that nothing ends."""
+    before, stop = ids(), threading.Event()
+    other = threading.Thread(target=stop.wait)
+    other.start()
+    with as_its_user(process(34567, 34568)):
+        assert ids() == before
+    stop.set()
+    with as_its_user(process(34567, 34568)):  # it is just ending
+        assert ids() == (34567, 34568)
+    other.join()
     assert ids() == before
 
 

@@ -160,6 +160,22 @@ def test_a_jvm_that_stops_in_mid_answer(tmp: int, door: Path) -> None:
     assert refusal(tmp, door, stop, 0.2).why is Why.TIMED_OUT
 
 
+def test_an_answer_that_drips_for_ever_is_given_up_in_time(tmp: int, door: Path) -> None:
+    """Each byte comes before a time-out: the whole has one."""
+
+    def drip(client: socket.socket, _: bytes) -> None:
+        try:
+            for _turn in range(3000):
+                client.sendall(b"x")
+                time.sleep(0.001)
+        except OSError:
+            return
+
+    began = time.monotonic()
+    assert refusal(tmp, door, drip, 0.2).why is Why.TIMED_OUT
+    assert time.monotonic() - began < 1.5
+
+
 # --- the door --------------------------------------------------------------------------------------------------------
 
 

@@ -36,10 +36,14 @@ def status(
     tracer: int = 0,
     caps: str = "0",
     threads: int = 20,
+    table: int = 64,
+    size_kb: int = 5_000_000,
+    data_kb: int = 400_000,
 ) -> bytes:
     return (
         f"Name:\tjava\nState:\tS\nTgid:\t77\nPid:\t77\nTracerPid:\t{tracer}\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\n"
-        f"Gid:\t5\t5\t5\t5\nNSpid:\t77\nThreads:\t{threads}\nSigPnd:\t0\nShdPnd:\t{pending}\nSigBlk:\t{blocked}\n"
+        f"Gid:\t5\t5\t5\t5\nFDSize:\t{table}\nNSpid:\t77\nVmSize:\t{size_kb} kB\nVmData:\t{data_kb} kB\n"
+        f"Threads:\t{threads}\nSigPnd:\t0\nShdPnd:\t{pending}\nSigBlk:\t{blocked}\n"
         f"SigIgn:\t0\nSigCgt:\t{caught}\nCapEff:\t{caps}\n"
     ).encode()
 
@@ -48,11 +52,18 @@ def maps(*libraries: str) -> bytes:
     return b"".join(f"7f00-7f01 r-xp 00000000 08:00 4  {path}\n".encode() for path in libraries)
 
 
-def limits(processes: str) -> bytes:
-    return (
-        "Limit                     Soft Limit           Hard Limit           Units     \n"
-        f"{'Max processes':<26}{processes:<21}{'unlimited':<21}processes \n"
-    ).encode()
+def limits(
+    processes: str, files: str = "1024", space: str = "unlimited", data: str = "unlimited"
+) -> bytes:
+    rows = {
+        "Max data size": (data, "bytes"),
+        "Max processes": (processes, "processes"),
+        "Max open files": (files, "files"),
+        "Max address space": (space, "bytes"),
+    }
+    head = "Limit                     Soft Limit           Hard Limit           Units     \n"
+    lines = (f"{n:<26}{v:<21}{'unlimited':<21}{unit:<10}\n" for n, (v, unit) in rows.items())
+    return (head + "".join(lines)).encode()
 
 
 MOUNTS = (
@@ -79,6 +90,10 @@ WELL: dict[Ref, bytes | Why] = {
     kernel("proc/self/ns/pid", Ask.LINK): INITIAL_PID,
     kernel("proc/sys/kernel/threads-max"): b"96365\n",
     kernel("proc/sys/kernel/pid_max"): b"32768\n",
+    kernel("proc/sys/fs/file-nr"): b"1434\t0\t2466183\n",
+    kernel("proc/sys/vm/max_map_count"): b"65530\n",
+    kernel("proc/sys/vm/overcommit_memory"): b"0\n",
+    process("fd", Ask.STAT): b"40500 0 0 5 1000 5 60",
     kernel("sys/fs/cgroup/pids/app/pids.max"): b"max\n",
     kernel("sys/fs/cgroup/pids/app/pids.current"): b"20\n",
     kernel("sys/fs/cgroup/pids/pids.max"): Why.ABSENT,
@@ -199,6 +214,35 @@ def test_where_the_kernel_does_not_tell_handlers() -> None:
 )
 def test_where_attaching_is_switched_off(changes: dict[Ref, bytes | Why]) -> None:
     refused(changes, "switched off", "kill -3")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {process("cmdline"): b"java\0@/etc/app.args\0X\0"},
+        {process("cmdline"): b"java\0-XX:Flags=/etc/app.flags\0X\0"},
+        {process("cmdline"): b"java\0-XX:VMOptionsFile=/etc/app.options\0X\0"},
+        {process("environ"): b"JDK_JAVA_OPTIONS=@/etc/app.args\0"},
+    ],
+)
+def test_options_in_a_file_are_known_by_the_performance_data_alone(
+    changes: dict[Ref, bytes | Why],
+) -> None:
+    assert verdict(changes) is None
+    hidden = {**changes, Ref(Space.ROOT, "tmp/hsperfdata_app/77"): Why.ABSENT}
+    refused(hidden, "publishes none of them", "cannot be told")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {process("cmdline"): b"java\0-Xrs\0X\0"},
+        {process("environ"): b"JAVA_TOOL_OPTIONS=-XX:+ReduceSignalUsage\0"},
+        {Ref(Space.ROOT, "tmp/hsperfdata_app/77"): b"java.rt.vmArgs\0-Xrs\0"},
+    ],
+)
+def test_with_reduced_signals_the_handler_is_the_programs(changes: dict[Ref, bytes | Why]) -> None:
+    refused(changes, "-Xrs", "not for the JVM")
 
 
 def test_where_it_is_switched_on_again() -> None:
@@ -385,3 +429,113 @@ def test_this_kernel_has_the_initial_namespaces_by_those_numbers() -> None:
     kthreadd = Path("/proc/2/comm")
     first = kthreadd.exists() and kthreadd.read_text() == "kthreadd\n"
     assert (str(Path("/proc/self/ns/pid").readlink()) == preflight._INITIAL_PID) is first
+
+
+# --- room for anything else ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("most", "table", "size", "listed", "well"),
+    [
+        ("unlimited", 64, 60, 60, True),
+        ("1024", 64, 60, 60, True),
+        ("72", 64, 1000, 1000, True),  # no need to count
+        ("71", 64, 60, 60, True),
+        ("68", 64, 60, 60, True),
+        ("67", 64, 60, 60, False),
+        ("60", 64, 60, 60, False),
+        ("67", 64, 0, 60, False),  # before Linux 6.2 the directory has no size
+        ("68", 64, 0, 60, True),
+    ],
+)
+def test_room_for_descriptors(most: str, table: int, size: int, listed: int, *, well: bool) -> None:
+    changes: dict[Ref, bytes | Why] = {
+        process("limits"): limits("4096", files=most),
+        process("status"): status(table=table),
+        process("fd", Ask.STAT): f"40500 0 0 5 1000 5 {size}".encode(),
+        process("fd", Ask.LIST): b"".join(b"%d\0" % n for n in range(listed)),
+    }
+    if well:
+        assert verdict(changes, QUESTION) is None
+    else:
+        refused(changes, f"RLIMIT_NOFILE: 60 of {most}", "end for good")
+
+
+def test_room_for_files_on_the_host() -> None:
+    refused({kernel("proc/sys/fs/file-nr"): b"1000\t0\t1007\n"}, "fs.file-nr: 1000 of 1007")
+    assert verdict({kernel("proc/sys/fs/file-nr"): b"1000\t0\t1008\n"}, QUESTION) is None
+
+
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("options", "space", "data", "told"),
+    [
+        ("", "unlimited", "unlimited", ""),
+        ("", str(5_000_000 * 1024 + (67 << 20)), "unlimited", ""),
+        ("", str(5_000_000 * 1024 + (66 << 20)), "unlimited", "RLIMIT_AS: 4882 of 4948 MiB"),
+        ("", str(5_000_000 * 1024), "unlimited", "RLIMIT_AS"),
+        ("", "unlimited", str(400_000 * 1024 + (66 << 20)), "RLIMIT_DATA"),
+        ("-Xss100m", str(5_000_000 * 1024 + (67 << 20)), "unlimited", "RLIMIT_AS"),
+        ("-Xss512k", str(5_000_000 * 1024 + (67 << 20)), "unlimited", ""),
+        (
+            "-XX:ThreadStackSize=102400",
+            str(5_000_000 * 1024 + (67 << 20)),
+            "unlimited",
+            "RLIMIT_AS",
+        ),
+        ("-XX:VMThreadStackSize=512", str(5_000_000 * 1024 + (67 << 20)), "unlimited", ""),
+        ("-Xss99999999999g", str(5_000_000 * 1024 + (67 << 20)), "unlimited", "RLIMIT_AS"),
+    ],
+)
+def test_room_in_memory(options: str, space: str, data: str, told: str) -> None:
+    changes: dict[Ref, bytes | Why] = {
+        process("limits"): limits("4096", space=space, data=data),
+        process("environ"): f"JAVA_TOOL_OPTIONS={options}\0".encode(),
+    }
+    if told:
+        refused(changes, told, "little room for memory")
+    else:
+        assert verdict(changes, QUESTION) is None
+
+
+def test_room_where_the_kernel_promises_no_more_than_it_has() -> None:
+    def committed(kb: int, mode: bytes = b"2\n") -> dict[Ref, bytes | Why]:
+        meminfo = f"MemTotal: 9 kB\nCommitLimit:    8000000 kB\nCommitted_AS: {kb} kB\n"
+        return {
+            kernel("proc/sys/vm/overcommit_memory"): mode,
+            kernel("proc/meminfo"): meminfo.encode(),
+        }
+
+    assert verdict(committed(7_900_000), QUESTION) is None
+    refused(committed(7_990_000), "CommitLimit: 7802 of 7812 MiB")
+    assert verdict(committed(7_990_000, b"0\n"), QUESTION) is None
+
+
+def test_room_for_mappings() -> None:
+    refused({kernel("proc/sys/vm/max_map_count"): b"33\n"}, "vm.max_map_count: 2 of 33")
+    assert verdict({kernel("proc/sys/vm/max_map_count"): b"34\n"}) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {kernel("proc/sys/fs/file-nr"): Why.DENIED},
+        {kernel("proc/sys/fs/file-nr"): b"none\n"},
+        {kernel("proc/sys/vm/max_map_count"): Why.ABSENT},
+        {process("limits"): limits("9", files="60"), process("fd", Ask.STAT): Why.DENIED},
+        {
+            process("limits"): limits("4096", space="1"),
+            process("status"): status().replace(b"VmSize", b"VmOther"),
+        },
+        {kernel("proc/sys/vm/overcommit_memory"): b"2\n", kernel("proc/meminfo"): Why.ABSENT},
+    ],
+)
+def test_what_cannot_be_seen_is_no_room_either(changes: dict[Ref, bytes | Why]) -> None:
+    assert verdict(changes, QUESTION + SIGNAL) is not None
+
+
+def test_a_stopped_jvm_is_asked_for_nothing_more() -> None:
+    """The first reason is the one that is told."""
+    refused({process("stat"): stat("T"), process("limits"): limits("0", files="0")}, "stopped")

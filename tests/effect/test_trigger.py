@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from seedstall.effect import trigger as module
 from seedstall.effect.trigger import STALE_S, Trigger, send_sigquit
 from seedstall.facts.process import jvm_process
 from seedstall.model.evidence import Unavailable, Why
@@ -75,7 +77,9 @@ def test_it_lies_in_tmp_and_goes_again(
     assert files(tmp_path) == [f"tmp/{name}"]
     assert trigger.path == f"/proc/{target.pid}/root/tmp/{name}"
     made = (tmp_path / "tmp" / name).stat()
-    assert (made.st_uid, made.st_mode & 0o777, made.st_size) == (os.geteuid(), 0o600, 0)
+    assert (made.st_uid, made.st_mode & 0o777) == (os.geteuid(), 0o600)
+    signature = (tmp_path / "tmp" / name).read_text()
+    assert re.fullmatch(rf"seedstall {os.getpid()} \d+ pid:\[\d+\]\n", signature)
     assert trigger.there
     trigger.close()
     trigger.close()
@@ -87,30 +91,195 @@ def test_it_belongs_to_the_targets_user(source: HostSource, tmp: int, tmp_path: 
     process = jvm_process(source)
     theirs = dataclasses.replace(process, uid=34567, gid=34568)
     (tmp_path / "cwd").chmod(0o777)
-    for mode, where in ((0o777, "tmp"), (0o755, "cwd")):
-        (tmp_path / "tmp").chmod(mode)
-        made = Trigger(source, theirs, tmp)
-        made.place()
-        (name,) = files(tmp_path)
-        assert name.startswith(f"{where}/"), "the second place, where /tmp takes no file"
-        assert made.path.endswith(f"/{'root/tmp' if where == 'tmp' else 'cwd'}/{made.name}")
-        found = (tmp_path / name).stat()
-        assert (found.st_uid, found.st_gid) == (34567, 34568)
-        made.close()
-        assert files(tmp_path) == []
+    (tmp_path / "tmp").chmod(0o777)
+    made = Trigger(source, theirs, tmp)
+    made.place()
+    (name,) = files(tmp_path)
+    found = (tmp_path / name).stat()
+    assert (found.st_uid, found.st_gid) == (34567, 34568)
+    made.close()
+    assert files(tmp_path) == []
+
+
+@pytest.mark.root
+def test_a_tmp_that_its_user_may_not_write_takes_no_socket_either(
+    source: HostSource, tmp: int, tmp_path: Path
+) -> None:
+    theirs = dataclasses.replace(jvm_process(source), uid=34567, gid=34568)
+    (tmp_path / "cwd").chmod(0o777)
+    (tmp_path / "tmp").chmod(0o755)
+    with pytest.raises(Unavailable) as caught:
+        Trigger(source, theirs, tmp).place()
+    assert caught.value.missing.why is Why.REFUSED
+    assert "its /tmp takes no file (Permission denied)" in caught.value.missing.detail
+    assert files(tmp_path) == []
+
+
+def is_nameless(flags: int) -> bool:
+    return flags & os.O_TMPFILE == os.O_TMPFILE
+
+
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT])
+def test_where_there_are_no_nameless_files_it_is_named_at_once(
+    trigger: Trigger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """NFS, and kernels before 3.11."""
+    real = os.open
+
+    def lacking(path: str, flags: int, *rest: int, dir_fd: int | None = None) -> int:
+        if is_nameless(flags):
+            raise OSError(number, os.strerror(number))
+        return real(path, flags, *rest, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", lacking)
+    trigger.place()
+    (name,) = files(tmp_path)
+    assert (tmp_path / name).read_text().startswith("seedstall ")
+    trigger.close()
+    assert files(tmp_path) == []
+
+
+def test_it_has_no_name_before_it_is_complete(
+    trigger: Trigger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGKILL at any moment leaves none that is not known as ours."""
+    seen: list[str] = []
+    real = os.write
+
+    def look(fd: int, data: bytes) -> int:
+        seen.extend(files(tmp_path))
+        return real(fd, data)
+
+    monkeypatch.setattr(os, "write", look)
+    trigger.place()
+    assert seen == []
+    assert len(files(tmp_path)) == 1
+
+
+def refusing(number: int) -> Callable[..., int]:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EDQUOT])
+def test_where_no_socket_could_be_made_it_is_not_called(
+    trigger: Trigger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    real = os.open
+
+    def full(path: str, flags: int, *rest: int, dir_fd: int | None = None) -> int:
+        if flags & os.O_CREAT or is_nameless(flags):
+            raise OSError(number, os.strerror(number))
+        return real(path, flags, *rest, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(Unavailable) as caught:
+        trigger.place()
+    assert caught.value.missing.why is Why.REFUSED
+    assert os.strerror(number) in caught.value.missing.detail
+    assert files(tmp_path) == []
 
 
 def test_where_nothing_can_be_placed_it_says_so(
     trigger: Trigger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> int:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(trigger, "_create", refuse)
+    monkeypatch.setattr(trigger, "_create", refusing(errno.EIO))
     with pytest.raises(Unavailable) as caught:
         trigger.place()
     assert caught.value.missing.why is Why.DENIED
-    assert caught.value.missing.detail.count("Read-only file system") == 2
+    assert caught.value.missing.detail.count("Input/output error") == 2
+
+
+def test_on_a_full_disk_an_empty_one_serves(
+    trigger: Trigger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "write", refusing(errno.ENOSPC))
+    trigger.place()
+    assert len(files(tmp_path)) == 1
+    trigger.close()
+    assert files(tmp_path) == []
+
+
+# --- what a run that was killed left ---------------------------------------------------------------------------------
+
+
+def signed(tmp_path: Path, target: subprocess.Popen[bytes], text: str, where: str = "tmp") -> Path:
+    path = tmp_path / f"{where}/.attach_pid{target.pid}"
+    path.write_text(text)
+    return path
+
+
+def gone() -> str:
+    """The signature of a process that has ended."""
+    pid = subprocess.Popen(["true"])
+    pid.wait()
+    return f"seedstall {pid.pid} 1 {os.readlink('/proc/self/ns/pid')}\n"  # noqa: PTH115
+
+
+@pytest.fixture
+def at_work() -> Iterator[str]:
+    """The signature of another seedstall that lives."""
+    other = subprocess.Popen(["sleep", "60"])
+    yield module._signature(str(other.pid)).decode()
+    other.kill()
+    other.wait()
+
+
+def test_the_file_of_a_killed_run_serves_at_once_and_goes(
+    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes]
+) -> None:
+    """However young: its author is known to be gone."""
+    signed(tmp_path, target, gone())
+    trigger.place()
+    assert not trigger.fresh
+    trigger.close()
+    assert files(tmp_path) == []
+
+
+def test_the_file_of_a_run_at_work_is_its_own(
+    trigger: Trigger, tmp_path: Path, target: subprocess.Popen[bytes], at_work: str
+) -> None:
+    """However old: it may have been told to wait for ten minutes."""
+    path = signed(tmp_path, target, at_work)
+    os.utime(path, (1, 1))
+    trigger.place()
+    assert trigger.fresh
+    assert trigger.busy
+    trigger.close()
+    assert path.exists()
+
+
+def test_the_next_run_sweeps_what_a_killed_one_left(
+    source: HostSource, tmp: int, tmp_path: Path, target: subprocess.Popen[bytes], at_work: str
+) -> None:
+    """Its own kind alone, of whatever JVM: nobody else's, no link, no pipe."""
+    process = jvm_process(source)
+    ours = tmp_path / "tmp/.attach_pid77"
+    ours.write_text(gone())
+    elsewhere = gone().replace("pid:[", "pid:[9")
+    keep = {
+        ".attach_pid1": at_work,
+        ".attach_pid2": "",
+        ".attach_pid3": gone() + "and more",
+        ".attach_pid4": "seedstall 99999999999999999999 1 pid:[1]\n",
+        ".attach_pid5": elsewhere,  # its author cannot be looked up from here, and it is young
+        "other": gone(),
+    }
+    for name, text in keep.items():
+        (tmp_path / "tmp" / name).write_text(text)
+    os.mkfifo(tmp_path / "tmp/.attach_pid6")
+    (tmp_path / "elsewhere").write_text(gone())
+    (tmp_path / "tmp/.attach_pid7").symlink_to(tmp_path / "elsewhere")
+    before = sorted(p.name for p in (tmp_path / "tmp").iterdir())
+    assert module.leftovers(tmp) == (".attach_pid77",)
+    assert module.sweep(tmp, process) == (".attach_pid77",)
+    after = sorted(p.name for p in (tmp_path / "tmp").iterdir())
+    assert set(before) - set(after) == {".attach_pid77"}
+    assert (tmp_path / "elsewhere").exists()
+    os.utime(tmp_path / "tmp/.attach_pid5", (1, 1))
+    assert module.sweep(tmp, process) == (".attach_pid5",)
 
 
 def test_where_another_owner_is_forced_on_it_it_is_taken_away(

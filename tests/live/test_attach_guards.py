@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -18,67 +19,19 @@ from pathlib import Path
 import pytest
 from tests import machine
 from tests.live import patients
-from tests.live.patients import CLASSES, Patient
+from tests.live.patients import CLASSES, STRANGER, Patient, ask, refused, unharmed
 from tests.machine import CHECKOUT, JDK8_ROOT, java_of
 
 from seedstall.effect import preflight
 from seedstall.effect.attach import Attacher
 from seedstall.effect.listener import Listener
 from seedstall.model.evidence import Got, Missing, Reading, Why
-from seedstall.source import host
+from seedstall.source import host, rooted
 
 pytestmark = pytest.mark.jvm
 
 JDKS = (11, 17, 21, 25)
-STRANGER = 34567
-"""A user who has no other process on this machine."""
-
 Start = Callable[..., Patient]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A directory that every user may read and write, as a JVM's working directory."""
-    made = Path(tempfile.mkdtemp(prefix="patient-"))
-    made.chmod(0o777)
-    yield made
-    shutil.rmtree(made)
-
-
-@pytest.fixture
-def start(folder: Path) -> Iterator[Start]:
-    """Start a patient; all are ended with the test."""
-    started: list[Patient] = []
-
-    def begin(feature: int = 17, *options: str, up: bool = True, **how: object) -> Patient:
-        if feature != 8 and not java_of(feature).exists():
-            pytest.skip(f"needs JDK {feature}: make jvms")
-        patient = patients.start(patients.command(feature, options), folder, **how)  # type: ignore[arg-type]
-        started.append(patient)
-        if up:
-            patient.wait_until(lambda: b"up" in patient.said)
-        return patient
-
-    yield begin
-    for patient in started:
-        patient.end()
-
-
-def ask(patient: Patient, timeout_s: float = 20.0, command: str = "threaddump") -> Reading[bytes]:
-    return Attacher(patient.pid, timeout_s=timeout_s).ask(command)
-
-
-def refused(reading: Reading[bytes], *words: str) -> None:
-    assert isinstance(reading, Missing), "it was asked"
-    assert reading.why is Why.REFUSED, reading
-    for word in words:
-        assert word in reading.detail
-
-
-def unharmed(patient: Patient) -> None:
-    assert patient.is_well()
-    assert not patient.dumped, "no dump was spilled into its output"
-    assert patient.files() == [], "nothing of ours is left"
 
 
 def stacks(dump: str) -> dict[str, list[str]]:
@@ -160,26 +113,26 @@ def test_a_jvm_of_another_user_answers_root(start: Start) -> None:
 @pytest.mark.root
 def test_its_own_user_needs_no_root(start: Start, folder: Path) -> None:
     patient = start(17, ids=(STRANGER, STRANGER))
-    assert "Got" in as_user(STRANGER, patient, folder)
+    assert "Got" in as_user(STRANGER, patient.pid, folder)
     unharmed(patient)
 
 
 @pytest.mark.root
 def test_another_user_is_told_whose_it_is(start: Start, folder: Path) -> None:
     patient = start(17)
-    told = as_user(STRANGER, patient, folder)
+    told = as_user(STRANGER, patient.pid, folder)
     assert "Why.DENIED" in told
     assert "belongs to uid 0: run as that user or as root" in told
     unharmed(patient)
 
 
-def as_user(uid: int, patient: Patient, folder: Path) -> str:
+def as_user(uid: int, pid: int, folder: Path) -> str:
     """What the attach client tells a process of that user."""
     code = (
         f"import sys, os; sys.path.insert(0, {str(machine.shown(CHECKOUT / 'src'))!r})\n"
         "from seedstall.effect.attach import Attacher\n"
         f"os.setgroups([]); os.setgid({uid}); os.setuid({uid})\n"
-        f"print(repr(Attacher({patient.pid}, timeout_s=20).ask('threaddump'))[:400])"
+        f"print(repr(Attacher({pid}, timeout_s=20).ask('threaddump'))[:400])"
     )
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
@@ -321,29 +274,170 @@ def answers_from_inside(patient: Patient) -> None:
 
 
 @pytest.mark.root
-def test_an_absolute_link_in_a_container_is_not_followed_on_the_host(folder: Path) -> None:
-    """Its /tmp leads to /elsewhere: of its own root. The host has a trap of that name."""
-    inside, trap = folder / "root", Path("/seedstall-elsewhere")
+def test_a_jvm_in_a_user_namespace_without_a_root(folder: Path) -> None:
+    """One id is mapped, and it is not 0: nobody in there is root, and our own root is nobody."""
+    java = patients.command(17, threads=3)
+    patient = patients.start([sys.executable, "-c", IN_ROOTLESS_NAMESPACE, *java], folder)
+    try:
+        patient.wait_until(lambda: b"map" in patient.said)
+        for name in ("uid_map", "gid_map"):
+            Path(f"/proc/{patient.pid}/{name}").write_text("1000 101000 1")
+        assert patient.process.stdin is not None
+        patient.process.stdin.write(b"\n")
+        patient.process.stdin.flush()
+        patient.wait_until(lambda: b"up" in patient.said)
+        assert "Uid:\t101000" in Path(f"/proc/{child_of(patient.pid)}/status").read_text()
+        answers_from_inside(patient)
+    finally:
+        patient.end()
+
+
+IN_ROOTLESS_NAMESPACE = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+assert libc.unshare(0x10000000) == 0
+print("map", flush=True)
+os.read(0, 1)
+os.setgid(1000)
+os.setuid(1000)
+assert libc.unshare(0x20000 | 0x20000000) == 0  # mount and pid
+if child := os.fork():
+    os._exit(os.waitpid(child, 0)[1] & 255)
+assert libc.mount(b"none", b"/", None, 0x44000, None) == 0
+assert libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0
+os.chdir("/tmp")
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.root
+def test_a_jvm_in_a_rootless_container_answers_its_own_user(folder: Path) -> None:
+    """As podman makes it: root inside is the user outside, who needs no other right."""
+    java = patients.command(17, threads=3)
+    rootless = [UNSHARE[0], "--user", "--map-root-user", *UNSHARE[1:]]
+    patient = patients.start(
+        [*rootless, "sh", "-c", OWN_TMP, "sh", *java], folder, ids=(STRANGER, STRANGER)
+    )
+    try:
+        patient.wait_until(lambda: b"up" in patient.said)
+        pid = child_of(patient.pid)
+        assert "Got" in as_user(STRANGER, pid, folder)
+        assert [p.name for p in Path(f"/proc/{pid}/root/tmp").glob(".*")] == [".java_pid1"]
+        assert isinstance(ask_pid(pid), Got), "and root"
+        assert patient.is_well()
+        assert not patient.dumped
+    finally:
+        patient.end()
+
+
+def container(inside: Path) -> str:
+    """Furnish a root directory of its own for a JVM; the mounts that it needs, as shell commands."""
     inside.mkdir()
-    (inside / "seedstall-elsewhere").mkdir()
-    (inside / "tmp").symlink_to("/seedstall-elsewhere")
-    for name in ("usr", "proc", "dev", "etc", str(machine.shown_at)[1:]):
+    folders = ("usr", "etc", "dev", str(machine.shown_at)[1:])
+    for name in (*folders, "proc"):
         (inside / name).mkdir(parents=True, exist_ok=True)
     for name in ("lib", "lib64", "bin"):
         if Path("/", name).is_symlink():
             (inside / name).symlink_to(Path("/", name).readlink())
         else:
             (inside / name).mkdir()
-    binds = " && ".join(
-        f"mount --rbind /{name} {inside}/{name}"
-        for name in ("usr", "proc", "dev", "etc", str(machine.shown_at)[1:])
+    binds = (f"mount --rbind /{name} {inside}/{name}" for name in folders)
+    return " && ".join([*binds, f"mount -t proc proc {inside}/proc"])
+
+
+LIKE_DOCKER = (*UNSHARE, "--uts", "--ipc", "--net", "--cgroup")
+PIVOT = (
+    "mount --bind {root} {root} && {binds} && cd {root} && mkdir -p old && pivot_root . old"
+    ' && umount -l /old && {tmp} && exec "$@"'
+)
+
+
+@pytest.mark.root
+def test_a_jvm_in_a_container_as_docker_makes_it(folder: Path) -> None:
+    """Every namespace but the user's, a root of its own by pivot_root, /proc and /tmp its own, the JVM pid 1.
+
+    TMPDIR and java.io.tmpdir lead elsewhere: HotSpot takes /tmp for its socket all the same.
+    """
+    root = folder / "root"
+    binds = container(root)
+    (root / "tmp").mkdir()
+    (root / "elsewhere").mkdir(mode=0o777)
+    setup = PIVOT.format(
+        root=root,
+        binds=binds,
+        tmp="mount -t tmpfs none /tmp && export TMPDIR=/elsewhere && cd /elsewhere",
     )
+    java = patients.command(17, ("-Djava.io.tmpdir=/elsewhere",), threads=3)
+    patient = patients.start([*LIKE_DOCKER, "sh", "-c", setup, "sh", *java], folder)
+    try:
+        patient.wait_until(lambda: b"up" in patient.said)
+        answers_from_inside(patient)
+        assert list((root / "elsewhere").iterdir()) == []
+    finally:
+        patient.end()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("tmp", "words"),
+    [
+        ("mount -t tmpfs -o ro none /tmp", "its /tmp takes no file (Read-only file system)"),
+        pytest.param(
+            "mount -t tmpfs -o nr_inodes=1 none /tmp",
+            "its /tmp takes no file (No space left on device)",
+            marks=pytest.mark.matrix,
+        ),
+        pytest.param("rmdir /tmp", "No such file or directory", marks=pytest.mark.matrix),
+    ],
+    ids=["read-only", "full", "missing"],
+)
+def test_a_jvm_whose_tmp_takes_no_socket_is_not_called(folder: Path, tmp: str, words: str) -> None:
+    """It would take the signal and never answer."""
+    root = folder / "root"
+    binds = container(root)
+    (root / "tmp").mkdir()
+    setup = PIVOT.format(root=root, binds=binds, tmp=f"{tmp} && cd /")
+    java = patients.command(17, threads=3)
+    patient = patients.start([*LIKE_DOCKER, "sh", "-c", setup, "sh", *java], folder)
+    try:
+        patient.wait_until(lambda: b"up" in patient.said)
+        attacher = Attacher(child_of(patient.pid), timeout_s=20)
+        reading = attacher.ask("threaddump")
+        assert isinstance(reading, Missing), reading
+        assert words in reading.detail
+        assert attacher.actions == ()
+        assert patient.is_well()
+        assert not patient.dumped
+    finally:
+        patient.end()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("by_kernel", [True, False], ids=["openat2", "walk"])
+def test_an_absolute_link_in_a_container_is_not_followed_on_the_host(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, by_kernel: bool
+) -> None:
+    """Its /tmp leads to /elsewhere: of its own root. The host has a trap of that name."""
+    inside, trap = folder / "root", Path("/seedstall-elsewhere")
+    binds = container(inside)
+    (inside / "seedstall-elsewhere").mkdir()
+    (inside / "tmp").symlink_to("/seedstall-elsewhere")
     trap.mkdir()
+    monkeypatch.setattr(rooted, "WALKS_BEFORE_CTYPES", 0 if by_kernel else 1 << 60)
+    walked: list[str] = []
+    walk = rooted.walk
+
+    def note(root: int, path: str, *, follow: bool = True) -> int:
+        walked.append(path)
+        return walk(root, path, follow=follow)
+
+    monkeypatch.setattr(rooted, "walk", note)
     patient = boxed(folder, f'{binds} && exec chroot {inside} "$@"')
     try:
         patient.wait_until(lambda: b"up" in patient.said)
         pid = child_of(patient.pid)
         assert isinstance(ask_pid(pid), Got)
+        assert ("tmp/" in walked) is not by_kernel
         assert Path(f"/proc/{pid}/root/seedstall-elsewhere/.java_pid1").exists()
         assert list(trap.iterdir()) == [], "nothing happened on the host"
         assert patient.is_well()
@@ -375,7 +469,24 @@ def test_without_a_handler_it_is_not_signalled(start: Start, feature: int) -> No
     assert patient.process.wait(20) == -signal.SIGQUIT, "the harm that the guard prevents"
 
 
-@pytest.mark.parametrize("delay_ms", [0, 2, 4, 6, 10, 20, 40])
+def test_a_handler_of_the_programs_own_is_not_called(start: Start) -> None:
+    """With -Xrs, SigCgt holds SIGQUIT all the same where native code took it: here for its own end."""
+    patient = start(25, "-Xrs", "--enable-native-access=ALL-UNNAMED", main="Quits")
+    patient.wait_until(door(patient).exists)
+    door(patient).unlink()
+    assert int(status_of(patient, "SigCgt"), 16) & 0b100, "SigCgt alone would let it through"
+    refused(ask(patient), "-Xrs", "not for the JVM")
+    unharmed(patient)
+    os.kill(patient.pid, signal.SIGQUIT)
+    assert patient.process.wait(20) == 3, "the harm that the guard prevents"
+
+
+def status_of(patient: Patient, key: str) -> str:
+    lines = Path(f"/proc/{patient.pid}/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith(key))
+
+
+@pytest.mark.parametrize("delay_ms", [0, 2, 5, 10, 40])
 def test_a_starting_jvm_is_not_killed(start: Start, delay_ms: int) -> None:
     """A C client killed 10 to 13 of 15 at 0 and 2 ms after exec.
 
@@ -399,8 +510,12 @@ def test_a_starting_jvm_is_not_killed(start: Start, delay_ms: int) -> None:
         ((), {"_JAVA_OPTIONS": "-XX:+DisableAttachMechanism"}),
         (("@disable.args",), {}),
         (("-XX:Flags=disable.flags",), {}),
+        (("@disable.args", "-XX:-UsePerfData"), {}),
     ],
-    ids=["option", "last wins", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "argument file", "flag file"],
+    ids=[
+        *("option", "last wins", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
+        *("argument file", "flag file", "argument file and no performance data"),
+    ],
 )
 def test_where_attaching_is_disabled_nothing_is_spilled(
     start: Start, folder: Path, options: tuple[str, ...], env: dict[str, str]
@@ -410,6 +525,10 @@ def test_where_attaching_is_disabled_nothing_is_spilled(
     patient = start(17, *options, env=env)
     refused(ask(patient, 1), "DisableAttachMechanism")
     unharmed(patient)
+    os.kill(patient.pid, signal.SIGQUIT)
+    patient.wait_until(
+        lambda: b"Full thread dump" in patient.said
+    )  # the harm: what a client without a guard gets
 
 
 # --- not able to answer ----------------------------------------------------------------------------------------------
@@ -429,6 +548,51 @@ def stop(patient: Patient) -> None:
     wait_for_state(patient.pid, "T")
 
 
+@pytest.mark.root  # or a Yama that lets siblings trace
+def test_a_traced_jvm_is_left_alone(start: Start) -> None:
+    """A debugger is shown each signal first: until it goes on, the thread stands still."""
+    patient = start()
+    tracer = subprocess.Popen(
+        [sys.executable, "-c", SEIZE, str(patient.pid)],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+    )
+    assert tracer.stdout is not None
+    assert tracer.stdout.readline() == b"seized\n"
+    try:
+        refused(ask(patient), f"being debugged by process {tracer.pid}")
+        unharmed(patient)
+        os.kill(patient.pid, signal.SIGQUIT)
+        end = time.monotonic() + 10
+        while "t" not in states_of(patient.pid):
+            assert time.monotonic() < end
+        refused(
+            ask(patient), "being debugged by process" if leader(patient) != "t" else "stopped by"
+        )
+    finally:
+        tracer.kill()
+        tracer.communicate()
+
+
+def leader(patient: Patient) -> str:
+    return Path(f"/proc/{patient.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+SEIZE = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for tid in os.listdir(f"/proc/{sys.argv[1]}/task"):  # PTRACE_SEIZE stops nothing by itself
+    assert libc.ptrace(0x4206, int(tid), None, None) == 0, ctypes.get_errno()
+print("seized", flush=True)
+sys.stdin.read()
+"""
+
+
+def states_of(pid: int) -> set[str]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks}
+
+
 def wait_for_state(pid: int, state: str) -> None:
     end = time.monotonic() + 10
     while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != state:
@@ -438,16 +602,27 @@ def wait_for_state(pid: int, state: str) -> None:
 
 @pytest.mark.root
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_frozen_jvm_is_left_alone(start: Start, version: int) -> None:
+def test_a_frozen_jvm_is_left_alone(
+    start: Start, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     patient = start()
     with control_group("freezer" if version == 1 else "", patient.pid) as group:
         switch = group / ("freezer.state" if version == 1 else "cgroup.freeze")
         switch.write_text("FROZEN" if version == 1 else "1")
         try:
             refused(ask(patient), "control group is frozen", str(group))
+            unasked = Path(f"/proc/{patient.pid}/status").read_text()
+            assert "ShdPnd:\t0000000000000000" in unasked
+            without_guards(monkeypatch)
+            reading = ask(patient, 0.3)
+            assert isinstance(reading, Missing)
+            assert "still pending" in reading.detail
         finally:
             switch.write_text("THAWED" if version == 1 else "0")
-        unharmed(patient)
+        patient.wait_until(
+            lambda: b"Full thread dump" in patient.said
+        )  # the harm: at some later time
+        assert patient.is_well()
 
 
 @contextlib.contextmanager
@@ -470,7 +645,8 @@ def control_group(controller: str, pid: int, *, depth: int = 1) -> Iterator[Path
     try:
         yield made[0]
     finally:
-        Path(points[0], "cgroup.procs").write_text(str(pid))
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            Path(points[0], "cgroup.procs").write_text(str(pid))
         for group in reversed(made):
             group.rmdir()
 
@@ -611,6 +787,66 @@ def test_at_the_limit_of_its_control_group_it_is_not_asked(
         (group / "pids.max").write_text(str(threads_of(patient.pid) + 10))
         assert isinstance(ask(patient), Got)
         unharmed(patient)
+    patient = start(17)
+    with control_group("pids", patient.pid, depth=depth) as group:
+        (group / "pids.max").write_text(str(threads_of(patient.pid)))
+        without_guards(monkeypatch)
+        ask(patient, 5)
+        assert patient.process.wait(20) == 1, "the harm that the guard prevents"
+
+
+OTHERS_IN_MATRIX = [
+    17,
+    *(pytest.param(n, marks=pytest.mark.matrix) for n in JDKS if n != 17),
+]
+
+
+@pytest.mark.parametrize("feature", OTHERS_IN_MATRIX)
+def test_without_memory_for_a_stack_it_is_not_asked(
+    start: Start, feature: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever keeps it from making a thread ends it: here ulimit -v."""
+    patient = start(feature)
+    used = int(status_of(patient, "VmSize")) << 10
+    limit_of(patient, resource.RLIMIT_AS, used + 200_000)
+    refused(ask(patient), "little room for memory (RLIMIT_AS")
+    unharmed(patient)
+
+    without_guards(monkeypatch)
+    ask(patient, 5)
+    assert patient.process.wait(20) == 1, "the harm that the guard prevents"
+
+
+@pytest.mark.parametrize("feature", OTHERS_IN_MATRIX)
+def test_at_its_limit_of_files_it_is_not_asked(
+    start: Start, feature: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its listener ends at the first accept(2) that fails, and no client is ever answered again."""
+    patient = start(feature)
+    assert isinstance(ask(patient), Got)
+    limit_of(patient, resource.RLIMIT_NOFILE, len(list(Path(f"/proc/{patient.pid}/fd").iterdir())))
+    refused(ask(patient), "no room for one more file (RLIMIT_NOFILE")
+    limit_of(patient, resource.RLIMIT_NOFILE, 1000)
+    assert isinstance(ask(patient), Got)
+    unharmed(patient)
+
+    guards = preflight.QUESTION
+    without_guards(monkeypatch)
+    free = set(range(1000)) - {int(p.name) for p in Path(f"/proc/{patient.pid}/fd").iterdir()}
+    limit_of(patient, resource.RLIMIT_NOFILE, min(free))
+    ask(patient, 0.5)
+    limit_of(patient, resource.RLIMIT_NOFILE, 1000)
+    monkeypatch.setattr(preflight, "QUESTION", guards)
+    reading = ask(patient, 1)
+    assert isinstance(reading, Missing), (
+        "the harm that the guard prevents: with room again it is deaf"
+    )
+    assert patient.is_well()
+
+
+def limit_of(patient: Patient, kind: int, soft: int) -> None:
+    _, hard = resource.prlimit(patient.pid, kind)
+    resource.prlimit(patient.pid, kind, (soft, hard))
 
 
 # --- strangers at the door -------------------------------------------------------------------------------------------
@@ -701,16 +937,21 @@ def test_an_attach_file_of_another_user_is_not_relied_on(start: Start, folder: P
     patient = start(17, ids=(STRANGER, STRANGER))
     foreign = trigger(patient, folder)
     foreign.write_text("")
+    os.chown(foreign, STRANGER + 1, STRANGER + 1)
     refused(ask(patient), str(foreign.name), "remove it")
-    foreign.unlink()
-    unharmed(patient)
+    assert patient.is_well()
+    assert not patient.dumped
+    os.kill(patient.pid, signal.SIGQUIT)
+    patient.wait_until(
+        lambda: b"Full thread dump" in patient.said
+    )  # the harm: it does not accept the file
 
 
 @pytest.mark.root
 def test_a_read_only_working_directory_does_not_matter(start: Start, folder: Path) -> None:
     patient = start(17, ids=(STRANGER, STRANGER))
     folder.chmod(0o555)
-    assert "Got" in as_user(STRANGER, patient, folder)
+    assert "Got" in as_user(STRANGER, patient.pid, folder)
     folder.chmod(0o777)
     unharmed(patient)
 
@@ -786,37 +1027,51 @@ def test_a_connected_jvm_that_does_not_answer_is_given_up(
     assert isinstance(ask(patient), Got)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("delay_ms", [0, 5, 60])
-def test_interrupted_it_takes_its_file_away(
-    start: Start, folder: Path, number: signal.Signals, delay_ms: int
-) -> None:
-    """At any moment: the client waits for a JVM that stopped after the last look."""
+@pytest.mark.root  # or a Yama that lets siblings trace
+def test_interrupted_after_the_signal_it_says_what_may_come(start: Start) -> None:
+    """The JVM's own dispatcher of signals stands still: no guard can know, and the SIGQUIT is taken already."""
     patient = start()
-    stop(patient)
-    code = (
-        f"import sys; sys.path.insert(0, {str(machine.shown(CHECKOUT / 'src'))!r})\n"
-        "from seedstall.effect import preflight; from seedstall.effect.attach import Attacher\n"
-        "preflight.QUESTION = preflight.SIGNAL = ()\n"
-        "print('ready', flush=True)\n"
-        f"Attacher({patient.pid}, timeout_s=30).ask('threaddump')"
+    tasks = Path(f"/proc/{patient.pid}/task").iterdir()
+    dispatcher = next(t.name for t in tasks if (t / "comm").read_text().startswith("Signal Disp"))
+    tracer = subprocess.Popen(
+        [sys.executable, "-c", HOLD, dispatcher], stdout=subprocess.PIPE, stdin=subprocess.PIPE
     )
-    client = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
-    )
-    assert client.stdout is not None
-    assert client.stdout.readline() == b"ready\n"
-    if delay_ms:
-        end = time.monotonic() + 10
-        while delay_ms > 5 and not patient.files():
-            assert time.monotonic() < end
-        time.sleep(delay_ms / 1000)
-    client.send_signal(number)
-    assert client.wait(10) in (-number, 1, 130)
-    client.stdout.close()
-    assert patient.files() == []
-    os.kill(patient.pid, signal.SIGCONT)
+    assert tracer.stdout is not None
+    assert tracer.stdout.readline() == b"held\n"
+    try:
+        done = machine.run_seedstall("diagnose", "--attach", "--timeout", "0.5", patient.pid)
+        assert "not entropy" in done.stdout, "it goes on with what else there is"
+        assert f"done to {patient.pid}: sigquit" in done.stdout
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            client = subprocess.Popen(
+                [sys.executable, "-m", "seedstall", "dump", str(patient.pid), "--timeout", "30"],
+                env={**os.environ, "PYTHONPATH": str(CHECKOUT / "src")},
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            patient.wait_until(lambda: bool(patient.files()))
+            time.sleep(0.05)
+            client.send_signal(number)
+            _, told = client.communicate(timeout=20)
+            assert client.returncode in (-number, 128 + number), told
+            assert patient.files() == []
+            assert f"{patient.pid}: interrupted: it took the SIGQUIT" in told
+            assert "a thread dump may stand in its own standard output" in told
+    finally:
+        tracer.kill()
+        tracer.communicate()
+    patient.wait_until(lambda: b"Full thread dump" in patient.said)
     assert patient.is_well()
+
+
+HOLD = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for request in (0x4206, 0x4207):  # PTRACE_SEIZE, PTRACE_INTERRUPT: that thread alone
+    assert libc.ptrace(request, int(sys.argv[1]), None, None) == 0, ctypes.get_errno()
+print("held", flush=True)
+sys.stdin.read()
+"""
 
 
 def test_no_descriptor_is_lost(start: Start) -> None:

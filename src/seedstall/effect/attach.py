@@ -15,14 +15,14 @@ from __future__ import annotations
 import itertools
 import time
 from _socket import socket as Socket  # noqa: N812 - a class; see seedstall.effect.listener
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from os import close
 
 from seedstall.effect import preflight
-from seedstall.effect.caller import held_signals
+from seedstall.effect.caller import held_signals, interrupted
 from seedstall.effect.listener import POLL_S, Deadline, Listener
-from seedstall.effect.trigger import Trigger, path_of, send_sigquit
+from seedstall.effect.trigger import Trigger, leftovers, path_of, send_sigquit, sweep
 from seedstall.facts.process import jvm_process
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
@@ -34,6 +34,8 @@ from seedstall.source.host import HostSource
 
 COMMANDS = ("threaddump", "properties")
 _CLIENT_AT_WORK_S = 1.0
+_GRACE_S = 0.25
+"""How long the file stays after Ctrl-C for a JVM that was signalled: without it, it prints a dump into its output."""
 _TURNS_TO_LOOK = 50
 _LOOKS_BEFORE_CALLING_AGAIN = 3
 
@@ -41,12 +43,24 @@ _LOOKS_BEFORE_CALLING_AGAIN = 3
 class Attacher:
     """Asks one JVM, guarded. Nothing happens until `ask`."""
 
-    def __init__(self, pid: int, *, timeout_s: float = 5.0, dry_run: bool = False) -> None:
+    def __init__(
+        self,
+        pid: int,
+        *,
+        timeout_s: float = 5.0,
+        dry_run: bool = False,
+        openj9: bool = False,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         """Know whom to ask. *timeout_s* bounds each question, from the first look to the last byte.
 
-        With *dry_run* the guards are run, and `actions` says what would be done.
+        With *dry_run* the guards are run, and `actions` says what would be done. With *openj9* such a JVM is asked too,
+        by a protocol that was never tried on a live one: only where a person named that JVM for its dump. *tell* is
+        told what a person must know although the signal that stops us leaves no time for an answer.
         """
         self.pid = pid
+        self._tell: Callable[[str], None] = tell or _untold
+        self._openj9 = openj9
         self._timeout_s = timeout_s
         self._dry_run = dry_run
         self._start_ticks: int | None = None
@@ -87,16 +101,20 @@ class Attacher:
         looked = Recorder(host)
         process = jvm_process(looked)
         self._require_same(process)
+        if self._openj9 and command == "threaddump" and preflight.is_openj9(looked):
+            return self._asked_of_openj9(host, looked, process, deadline)
         _require(preflight.refusal(looked, process, preflight.QUESTION))
         with _tmp_of(host) as tmp:
             listener = Listener(process, tmp, deadline)
             if self._dry_run:
+                self._actions += [self._removal(name) for name in leftovers(tmp)]
                 self._plan(listener, looked, process, command)
+            self._actions += [self._removal(name) for name in sweep(tmp, process)]
             connection = listener.connect() or _called_by_other(host, listener)
             if connection is not None:
                 return self._talk(listener, connection, command, "attach")
             _require(preflight.refusal(Recorder(host), process, preflight.SIGNAL))
-            call = _Call(host, process, Trigger(host, process, tmp), listener)
+            call = _Call(host, process, Trigger(host, process, tmp), listener, self._tell)
             try:
                 connection = call.connection(deadline)
             except BaseException:
@@ -105,6 +123,29 @@ class Attacher:
                 raise
             how = f"{call.told}+attach" if call.signals else "attach"
             return self._talk(listener, connection, command, how)
+
+    def _asked_of_openj9(
+        self, host: HostSource, looked: Recorder, process: JvmProcess, deadline: Deadline
+    ) -> bytes:
+        from seedstall.effect import openj9  # noqa: PLC0415 - sockets and ctypes, and rarely
+
+        self._tell(f"{self.pid}: {openj9.UNTESTED}")
+        _require(preflight.refusal(looked, process, preflight.OPENJ9))
+        if self._dry_run:
+            self._actions += [
+                Action(what=step, pid=self.pid) for step in openj9.plan(host, process)
+            ]
+            raise Unavailable(Missing(Why.REFUSED, (), "dry run: nothing was done"))
+        started = time.monotonic()
+        try:
+            return openj9.ask(host, process, deadline)
+        finally:
+            taken = int((time.monotonic() - started) * 1000) + 1
+            told = "OpenJ9 attach Thread.print (untested on a live one)"
+            self._actions.append(Action(what=told, pid=self.pid, pause_ms=taken))
+
+    def _removal(self, name: str) -> Action:
+        return Action(what=f"remove /tmp/{name}, left by a seedstall that was killed", pid=self.pid)
 
     def _talk(self, listener: Listener, connection: Socket, command: str, how: str) -> bytes:
         started = time.monotonic()
@@ -133,6 +174,10 @@ class Attacher:
             steps = [f"create {file}", "send SIGQUIT", f"remove {file}", *steps]
         self._actions += [Action(what=step, pid=self.pid) for step in steps]
         raise Unavailable(Missing(Why.REFUSED, (), "dry run: nothing was done"))
+
+
+def _untold(_text: str) -> None:
+    """Where nobody listens."""
 
 
 def _require(refused: Missing | None) -> None:
@@ -188,9 +233,15 @@ class _Call:
     """Makes the JVM start its Attach Listener: file, signal, wait."""
 
     def __init__(
-        self, host: HostSource, process: JvmProcess, trigger: Trigger, listener: Listener
+        self,
+        host: HostSource,
+        process: JvmProcess,
+        trigger: Trigger,
+        listener: Listener,
+        tell: Callable[[str], None],
     ) -> None:
         self.signals = 0
+        self._tell = tell
         self._without_socket = 0
         self._host = host
         self._process = process
@@ -219,6 +270,9 @@ class _Call:
                 early = self._wait(Deadline(_CLIENT_AT_WORK_S))
                 if early is not None:
                     return early
+                if self._trigger.busy and self._trigger.there:
+                    detail = "another seedstall is attaching to it, and has waited for a second: not called again"
+                    raise Unavailable(Missing(Why.REFUSED, (), detail))
             if self._trigger.there:
                 return None
         raise Unavailable(Missing(Why.REFUSED, (), "other clients keep attaching to it"))
@@ -227,9 +281,14 @@ class _Call:
         early = self._listener.connect()
         if early is not None:
             return early
+        if interrupted():
+            raise Unavailable(Missing(Why.REFUSED, (), "interrupted before anything was sent"))
         self._signal()
         connection = self._wait(deadline)
         if connection is None:
+            if interrupted() and not self._came_after_all():
+                # In a moment the signal ends us: nobody would read a reason.
+                self._tell(f"{self._process.pid}: interrupted: {self._unanswered()}")
             raise Unavailable(Missing(Why.TIMED_OUT, (), self._unanswered()))
         return connection
 
@@ -246,6 +305,17 @@ class _Call:
                 self._look_again()
             time.sleep(POLL_S)
         return None
+
+    def _came_after_all(self) -> bool:
+        """Whether the JVM takes the signal while its file is still there: then no dump is spilled."""
+        end = time.monotonic() + _GRACE_S
+        while time.monotonic() < end:
+            connection = self._listener.connect()
+            if connection is not None:
+                connection.close()
+                return True
+            time.sleep(POLL_S)
+        return False
 
     def _look_again(self) -> None:
         """Give up on a JVM that has ended; call a second time for a socket that was lost.

@@ -142,7 +142,10 @@ class Listener:
         except (BrokenPipeError, ConnectionResetError):
             reply = b""
         except TimeoutError:
-            late = "it took the question and did not answer in time: short of CPU, or unable to reach a safepoint"
+            late = (
+                "it took the question and its answer did not come to an end in time: short of CPU, or unable to"
+                " reach a safepoint"
+            )
             raise Unavailable(Missing(Why.TIMED_OUT, (), late)) from None
         if not reply:
             raise Unavailable(Missing(Why.DENIED, (), self._unheard()))
@@ -158,6 +161,8 @@ class Listener:
         parts: list[bytes] = []
         size = 0
         while size <= REPLY_LIMIT:
+            if self._deadline.over:  # an answer that drips would else go on until it is too long
+                raise TimeoutError
             connection.settimeout(self._deadline.left)
             data = connection.recv(1 << 18)
             if not data:

@@ -3,12 +3,13 @@
 Two things make a handshake dangerous. The JVM learns of it by SIGQUIT, whose default is death: before the JVM has
 installed its handler, and with ``-Xrs`` for ever, the signal ends it (seen on 8 to 21; JDK-8342449 gave the client of
 24 the same look at SigCgt). And it answers by starting a thread: at its thread limit that ends it too ("unable to
-create native thread ... Error occurred during initialization of VM", seen on 11 to 25). Where its attach socket exists
-already, neither signal nor thread is needed, and only the first group of guards applies.
+create native thread ... Error occurred during initialization of VM", seen on 11 to 25), whichever limit it is. Where
+its attach socket exists already, neither signal nor thread is needed, and only the first group of guards applies.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
@@ -19,6 +20,12 @@ from seedstall.source.base import Source
 SIGQUIT = 3
 SPARE = 3
 """Threads that must be left: the Attach Listener, and two that others start meanwhile."""
+
+SPARE_FILES = 8
+"""Descriptors that must be left: for two clients, and what others open meanwhile."""
+SPARE_KB = 64 << 10
+"""Memory that must be left besides the stacks: 20,000 threads with deep stacks make a dump of about 50 MiB."""
+SPARE_MAPPINGS = 32
 
 _CAP_SYS_ADMIN = 21
 _CAP_SYS_RESOURCE = 24
@@ -86,11 +93,26 @@ def _alive(source: Source, _process: JvmProcess) -> str:
 
 def _hotspot(source: Source, _process: JvmProcess) -> str:
     maps = _bytes(source, "maps")
-    if procfs.maps_any(maps, "libj9vm29.so", "libj9vm28.so"):
-        return "it is an OpenJ9 JVM, which speaks another attach protocol"
+    if _OPENJ9 in maps:
+        return (
+            "it is an OpenJ9 JVM, which speaks another attach protocol: seedstall dump PID asks it by that, and"
+            " kill -3 makes it write a javacore file"
+        )
     if not procfs.maps_any(maps, "libjvm.so"):
         return "it is not a HotSpot JVM, or not one yet: no libjvm.so is mapped"
     return ""
+
+
+def is_openj9(source: Source) -> bool:
+    """Whether it is OpenJ9's virtual machine, which is asked in another way.
+
+    Raises:
+        Unavailable: its maps may not be read.
+    """
+    return _OPENJ9 in _bytes(source, "maps")
+
+
+_OPENJ9 = b"/libj9vm"
 
 
 def _not_debugged(source: Source, _process: JvmProcess) -> str:
@@ -114,21 +136,121 @@ def _thawed(source: Source, _process: JvmProcess) -> str:
     return ""
 
 
+def _room_for_descriptors(source: Source, _process: JvmProcess) -> str:
+    """Whether accept(2) of the JVM will find a descriptor: at an error its listener ends, and answers nobody any more.
+
+    The descriptor for the next client is taken while it waits, so that the harm shows with the one after (seen on 11
+    to 25: from then on jstack and we wait in vain).
+    """
+    allocated, _, most = (_bytes(source, "proc/sys/fs/file-nr", Space.KERNEL).split() + [b""] * 3)[
+        :3
+    ]
+    if int(allocated) + SPARE_FILES > int(most):
+        return f"no room for one more file (fs.file-nr: {int(allocated)} of {int(most)}): its listener would end"
+    limit = procfs.limits(_bytes(source, "limits")).get("Max open files", (0, 0))[0]
+    if limit is None or _number(source, b"FDSize") + SPARE_FILES <= limit:
+        return ""  # the table has fewer places than the limit: no need to count
+    used = _descriptors(source)
+    if used + SPARE_FILES <= limit:
+        return ""
+    return f"no room for one more file (RLIMIT_NOFILE: {used} of {limit}): its attach listener would end for good"
+
+
+def _descriptors(source: Source) -> int:
+    """How many are open: the size of the directory (Linux 6.2), else its names."""
+    size = procfs.file_stat(_bytes(source, "fd", ask=Ask.STAT)).size
+    return size or len(procfs.names(_bytes(source, "fd", ask=Ask.LIST)))
+
+
+def _number(source: Source, name: bytes) -> int:
+    """A number of ``status`` that is not among those parsed: ``VmSize`` in kB, ``FDSize``."""
+    for line in _bytes(source, "status").split(b"\n"):
+        if line.startswith(name + b":"):
+            return int(line.split()[1])
+    raise ValueError(f"the kernel does not tell {name.decode()}")
+
+
+def _room_in_memory(source: Source, _process: JvmProcess) -> str:
+    """Whether it gets memory for a thread's stack and its dump's text; without, it ends itself (seen on 11 to 25)."""
+    need = SPARE_KB + SPARE * _stack_kb(source)
+    limits = procfs.limits(_bytes(source, "limits"))
+    for name, measure, told in (
+        ("Max address space", b"VmSize", "RLIMIT_AS"),
+        ("Max data size", b"VmData", "RLIMIT_DATA"),
+    ):
+        most = limits.get(name, (None, None))[0]
+        if most is not None and _number(source, measure) + need > most >> 10:
+            return _short(told, _number(source, measure), most >> 10)
+    return _room_for_commitment(source, need)
+
+
+def _short(what: str, now_kb: int, most_kb: int) -> str:
+    return f"little room for memory ({what}: {now_kb >> 10} of {most_kb >> 10} MiB): asked for a dump it may end itself"
+
+
+def _room_for_commitment(source: Source, need_kb: int) -> str:
+    """With ``vm.overcommit_memory`` 2 the kernel promises no more than it has (mm/util.c, __vm_enough_memory)."""
+    reading = _kernel(source, "proc/sys/vm/overcommit_memory")
+    if _value(reading).strip() != b"2":
+        return ""
+    told: dict[bytes, int] = {}
+    for line in _bytes(source, "proc/meminfo", Space.KERNEL).split(b"\n"):
+        name, _, amount = line.partition(b":")
+        if name in (b"CommitLimit", b"Committed_AS"):
+            told[name] = int(amount.split()[0])
+    most, now = told[b"CommitLimit"], told[b"Committed_AS"]
+    if now + need_kb <= most:
+        return ""
+    return _short("CommitLimit", now, most)
+
+
+def _stack_kb(source: Source) -> int:
+    """What a new thread reserves: 1 MiB where no option says more."""
+    sizes = [1024]
+    for word in _words(source):
+        found = _STACK.fullmatch(word) if word.startswith("-X") else None
+        if found is not None:
+            unit = (found[2] or found[4] or ("k" if found[3] else "")).lower()
+            sizes.append(
+                int(found[1] or found[3]) * {"": 1, "k": 1024, "m": 1 << 20, "g": 1 << 30}[unit]
+                >> 10
+            )
+    return min(max(sizes), 1 << 20)
+
+
+_STACK = re.compile(r"-Xss(\d{1,12})([kKmMgG]?)|-XX:(?:VM)?ThreadStackSize=(\d{1,12})([kKmMgG]?)")
+
+
 # --- before a signal -------------------------------------------------------------------------------------------------
 
 
 def _attach_allowed(source: Source, process: JvmProcess) -> str:
     """``-XX:+DisableAttachMechanism``: the JVM would print its dump into its own output instead."""
+    words = _words(source)
+    last = [word for word in words if word in (f"-XX:+{_DISABLE}", f"-XX:-{_DISABLE}")][-1:]
+    told = _performance_data(source, process)
+    if f"+{_DISABLE}".encode() in told or last == [f"-XX:+{_DISABLE}"]:
+        return f"attaching is switched off (-XX:+{_DISABLE}): kill -3 makes it print a dump into its own output"
+    hidden = next((word for word in words if word.startswith(_OPTION_FILES)), "")
+    if hidden and not told and not last:
+        return (
+            f"options of its stand in a file ({hidden}) and it publishes none of them (no hsperfdata): whether"
+            f" attaching is switched off (-XX:+{_DISABLE}) cannot be told"
+        )
+    return ""
+
+
+_OPTION_FILES = ("@", "-XX:Flags=", "-XX:VMOptionsFile=")
+"""How a command line or an environment variable leads to a file with more options."""
+
+
+def _words(source: Source) -> list[str]:
+    """Its options as they were given, in the order in which the JVM takes them: the last of two wins."""
     argv = procfs.cmdline(_bytes(source, "cmdline"))
     environ = procfs.environ(_value(source.read(Ref(Space.PROCESS, "environ"))))
     before, after = environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("_JAVA_OPTIONS", "")
     launcher = environ.get("JDK_JAVA_OPTIONS", "")
-    words = [*before.split(), *launcher.split(), *argv, *after.split()]
-    last = [word for word in words if word in (f"-XX:+{_DISABLE}", f"-XX:-{_DISABLE}")][-1:]
-    told = f"+{_DISABLE}".encode() in _performance_data(source, process)
-    if told or last == [f"-XX:+{_DISABLE}"]:
-        return f"attaching is switched off (-XX:+{_DISABLE}): kill -3 makes it print a dump into its own output"
-    return ""
+    return [*before.split(), *launcher.split(), *argv, *after.split()]
 
 
 def _performance_data(source: Source, process: JvmProcess) -> bytes:
@@ -147,6 +269,22 @@ def _catches(source: Source, _process: JvmProcess) -> str:
     if not procfs.has_signal(caught, SIGQUIT):
         return "it does not handle SIGQUIT, which would end it: it is still starting, or was started with -Xrs"
     return ""
+
+
+def _handled_by_the_jvm(source: Source, process: JvmProcess) -> str:
+    """With ``-Xrs`` the JVM leaves SIGQUIT alone: a handler is then the program's (sun.misc.Signal), and may quit."""
+    words = _words(source)
+    data = _performance_data(source, process)
+    told = any(option.encode() in data for option in _REDUCED)
+    if told or any(word in _REDUCED for word in words):
+        return (
+            "it was started with -Xrs: SIGQUIT is not for the JVM, and what the program's own handler does with it"
+            " cannot be told"
+        )
+    return ""
+
+
+_REDUCED = ("-Xrs", "-XX:+ReduceSignalUsage")
 
 
 def _its_own_handler(source: Source, _process: JvmProcess) -> str:
@@ -186,6 +324,17 @@ def _deliverable(source: Source, _process: JvmProcess) -> str:
             if blocked is not None and not procfs.has_signal(blocked, SIGQUIT):
                 return ""
     return "every thread of it blocks SIGQUIT"
+
+
+def _room_for_mappings(source: Source, _process: JvmProcess) -> str:
+    """A thread's stack is a mapping or two, and its guard pages split it."""
+    reading = _kernel(source, "proc/sys/vm/max_map_count")
+    if isinstance(reading, Missing):
+        raise Unavailable(reading)
+    most, now = int(reading.value), _bytes(source, "maps").count(b"\n")
+    if now + SPARE_MAPPINGS <= most:
+        return ""
+    return _full("vm.max_map_count", now, most)
 
 
 # --- room for one more thread ----------------------------------------------------------------------------------------
@@ -310,14 +459,28 @@ def _folders(source: Source, controller: str) -> tuple[str, ...] | None:
     return procfs.cgroup_folders(procfs.cgroups(reading.value), mounted, controller)
 
 
-QUESTION: tuple[Guard, ...] = (_alive, _hotspot, _thawed)
+QUESTION: tuple[Guard, ...] = (_alive, _hotspot, _thawed, _room_for_descriptors, _room_in_memory)
 SIGNAL: tuple[Guard, ...] = (
     _not_debugged,
     _attach_allowed,
     _catches,
+    _handled_by_the_jvm,
     _its_own_handler,
     _deliverable,
     _room_in_cgroups,
     _room_on_host,
     _room_for_user,
+    _room_for_mappings,
 )
+OPENJ9: tuple[Guard, ...] = (
+    _alive,
+    _thawed,
+    _not_debugged,
+    _room_for_descriptors,
+    _room_in_memory,
+    _room_for_mappings,
+    _room_in_cgroups,
+    _room_on_host,
+    _room_for_user,
+)
+"""Before an OpenJ9 JVM is asked: no signal is sent, but it starts a thread for us."""
