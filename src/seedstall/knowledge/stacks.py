@@ -9,6 +9,7 @@ A read counts only where the generator stands right beside it: nothing but strea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,7 +26,7 @@ from seedstall.model.seeding import (
     SeedSource,
     SeedStack,
 )
-from seedstall.model.threads import JavaThread, LockAct
+from seedstall.model.threads import Frame, JavaThread, LockAct
 
 _INNER = 64
 """Frames looked at from the top for a generator: a name service's or class loader's own stack may stand above it."""
@@ -35,6 +36,10 @@ _CHAIN = 64
 API = "java.security.SecureRandom"
 SEEDER_HOLDER = "sun.security.provider.SecureRandom$SeederHolder"
 """Waiting for its static initialiser is the queue of SHA1PRNG; 8 and 11 do not print what they wait for."""
+
+
+BLOCKED_IN_VM = "blocked in the VM"
+"""`JavaThread.activity` of a thread that the agent shows waiting, whatever for."""
 
 
 class _Kind(Enum):
@@ -65,6 +70,8 @@ _SUN = {
     "HmacDrbg": _Kind.DRBG,
     "CtrDrbg": _Kind.DRBG,
 }
+_IBM = ("com.ibm.crypto.", "com.ibm.securerandom.")
+"""IBMJCE, IBMJCEFIPS and (its package not seen in a real stack) what IBMSecureRandom.jar holds."""
 _SUN_PACKAGES = ("sun.security.provider.", "com.ibm.crypto.provider.")
 _API_METHODS = frozenset(("nextBytes", "next", "generateSeed", "getSeed", "setSeed", "reseed"))
 _ENGINES = {
@@ -188,6 +195,35 @@ def classify(thread: JavaThread) -> SeedStack | None:
     )
 
 
+def behind(stack: SeedStack, thread: JavaThread, reading: Sequence[JavaThread]) -> SeedStack:
+    """*stack*, or the same as QUEUED where it must wait for one of the threads that are *reading* in the same dump.
+
+    Forms without HotSpot's words do not tell (``ThreadInfo``, ``Thread.dump_to_file``, the serviceability agent): a
+    thread that waits for a class's initialisation is RUNNABLE there, and JDK 21's files have no states at all. It
+    stands at a method in which a reader holds the lock, or whose class the reader initialises.
+    """
+    if stack.role is not SeedRole.WORKING or thread.activity or not thread.frames:
+        return stack
+    top = _call(thread.frames[0].class_name, thread.frames[0].method)
+    if top.kind in (None, _Kind.API):
+        return stack
+    for reader in reading:
+        calls = [_call(frame.class_name, frame.method) for frame in reader.frames[:_CHAIN]]
+        if top.kind is _Kind.SHA1 and any(
+            call.name == f"{SEEDER_HOLDER}.<clinit>" for call in calls
+        ):
+            return replace(stack, role=SeedRole.QUEUED, lock_class=SEEDER_HOLDER)
+        held = thread.state == "" and any(call.name == top.name for call in calls)
+        if held and top.kind in (_Kind.NATIVE, _Kind.DRBG):
+            return replace(stack, role=SeedRole.QUEUED)
+    return stack
+
+
+def is_seeder(frame: Frame) -> bool:
+    """Whether *frame* is one of a generator's."""
+    return _call(frame.class_name, frame.method).kind not in (None, _Kind.API)
+
+
 def is_threaded_seeder(thread: JavaThread) -> bool:
     """Whether this is one of ThreadedSeedGenerator's own threads, which make noise for as long as the JVM lives.
 
@@ -291,7 +327,7 @@ def _reads_seeds(call: _Call) -> bool:
     What anybody else's ``SecureRandomSpi`` reads (a pipe to a security module's tool, a file of its own) is not known.
     """
     if call.kind is _Kind.FOREIGN:
-        return _is_bouncy(call.cls) or call.cls.startswith("com.ibm.crypto.")
+        return _is_bouncy(call.cls) or call.cls.startswith(_IBM)
     return call.kind not in (None, _Kind.API, _Kind.PKCS11)
 
 
@@ -318,12 +354,12 @@ def _awaits_class(cut: _Cut, thread: JavaThread) -> bool:
     """Whether it waits for another thread's static initialiser.
 
     The state is RUNNABLE then; the header says ``in Object.wait()`` although no frame waits; 17 and later print what
-    for.
+    for. The serviceability agent says of this wait and of one for a monitor only that the thread is blocked.
     """
     if cut.inner:
         return False
     named = any(lock.act is LockAct.CLASS_INIT and lock.depth == 0 for lock in thread.locks)
-    return named or "Object.wait" in thread.activity
+    return named or any(words in thread.activity for words in ("Object.wait", BLOCKED_IN_VM))
 
 
 def _lock_class(cut: _Cut, thread: JavaThread) -> str:

@@ -5,13 +5,10 @@ Each real dump times each kind of damage. Two inputs of the kind that nine other
 
 import gzip
 import html
-import json
-import quopri
 import re
-import textwrap
-from collections.abc import Callable
 
 import pytest
+from tests.damage import DAMAGE, LOG, WRAPPINGS, Change, each, wrapped
 from tests.texts import archive, live
 
 from seedstall.model.threads import ThreadDump
@@ -25,103 +22,44 @@ DUMPS = {
     "deadlock 17": live("jdk17-316-threads.txt").decode(),
     "deadlock 25": live("jdk25-315-threads.txt").decode(),
 }
-LOG = "30-Nov-2026 14:21:18.123 INFO [exec-1] com.foo.Bar.baz request (x) done"
-
-
-def each(change: Callable[[int, str], str]) -> Callable[[str], str]:
-    return lambda text: "".join(change(i, line) + "\n" for i, line in enumerate(text.split("\n")))
-
-
-def docker(number: int, line: str) -> str:
-    time = f"2026-11-30T14:21:{number % 60:02}.123456789Z"
-    return json.dumps({"log": line + "\n", "stream": "stdout", "time": time})
-
-
-def wrapped(text: str, width: int) -> str:
-    """As a mail program breaks lines: at blanks, the indentation of the rest lost."""
-    return "\n".join(
-        "\n".join(textwrap.wrap(line, width, break_long_words=False)) if len(line) > width else line
-        for line in text.split("\n")
-    )
-
-
-def chopped(text: str, width: int) -> str:
-    """As a terminal breaks lines: wherever they come to *width*."""
-    return "\n".join(
-        line[at : at + width]
-        for line in text.split("\n")
-        for at in range(0, max(1, len(line)), width)
-    )
-
-
-DAMAGE: dict[str, Callable[[str], str | bytes]] = {
-    "none": lambda s: s,
-    "CRLF": lambda s: s.replace("\n", "\r\n"),
-    "CR": lambda s: s.replace("\n", "\r"),
-    "CR CR LF": lambda s: s.replace("\n", "\r\r\n"),
-    "UTF-16 with mark": lambda s: s.encode("utf-16"),
-    "UTF-16 LE": lambda s: s.encode("utf-16-le"),
-    "UTF-16 BE": lambda s: s.encode("utf-16-be"),
-    "byte order mark": lambda s: b"\xef\xbb\xbf" + s.encode(),
-    "indentation lost": each(lambda _, line: line.lstrip()),
-    "indented": each(lambda _, line: " " * 8 + line),
-    "HTML": html.escape,
-    "HTML twice": lambda s: html.escape(html.escape(s)),
-    "<br/> for line ends": lambda s: html.escape(s).replace("\n", "<br/>"),
-    "<br /> at line ends": lambda s: html.escape(s).replace("\n", "<br />\n"),
-    "<pre>": lambda s: f"<html><body><pre>{html.escape(s)}</pre></body></html>",
-    "<p> around lines": each(lambda _, line: f"<p>{html.escape(line)}</p>"),
-    "e-mail protection": lambda s: re.sub(r"\(java\.base@[\d.]+/", "([email protected]/", s),
-    "e-mail protection in HTML": lambda s: re.sub(
-        r"\(java\.base@[\d.]+/",
-        '(<a href="/cdn-cgi/l/email-protection">[email&#160;protected]</a>/',
-        s,
-    ),
-    "doubled at": each(lambda i, line: line.replace("\tat ", "\tat at ") if i % 3 == 0 else line),
-    "lock ids eaten": lambda s: re.sub(r"<0x[0-9a-f]+>", "<>", s),
-    "lock ids gone": lambda s: re.sub(r"<0x[0-9a-f]+>", "", s),
-    "quoted": each(lambda _, line: f"> {line}"),
-    "quoted twice": each(lambda _, line: f"> > {line}"),
-    "gutter": each(lambda i, line: f"{i + 1:5} {line}"),
-    "gutter with colon": each(lambda i, line: f"{i + 1}: {line}"),
-    "gutter with tab": each(lambda i, line: f"{i + 1}\t{line}"),
-    "CRI": each(lambda i, line: f"2026-11-30T14:21:{i % 60:02}.{i * 7919:09}Z stdout F {line}"),
-    "journald": each(lambda i, line: f"Nov 30 14:21:{i % 60:02} host java[4711]: {line}"),
-    "docker-compose": each(lambda _, line: f"tomcat-1  | {line}"),
-    "ISO times": each(lambda i, line: f"2026-11-30T14:21:{i % 60:02}.{i % 1000:03}+01:00 {line}"),
-    "times in brackets": each(
-        lambda i, line: f"[2026-11-30T14:21:{i % 60:02}.{i % 1000:03}Z] {line}"
-    ),
-    "maven": each(lambda _, line: f"[INFO] {line}"),
-    "ant": each(lambda _, line: f"     [java] {line}"),
-    "docker's JSON": each(docker),
-    "a string in JSON": lambda s: json.dumps({"id": 1, "dump": s}),
-    "opening quotes lost": lambda s: re.sub(r'^"', "", s, flags=re.MULTILINE),
-    "curled quotes": lambda s: re.sub(r'^"([^"\n]*)"', "\u201c\\1\u201d", s, flags=re.MULTILINE),
-    "no-break spaces": lambda s: s.replace("\t", "\u00a0\u00a0"),
-    "double spacing": lambda s: s.replace("\n", "\n\n"),
-    "blank lines lost": lambda s: re.sub(r"\n\n+", "\n", s),
-    "blanks in blank lines": lambda s: s.replace("\n\n", "\n \n"),
-    "log lines between": each(lambda i, line: f"{line}\n{LOG}" if i % 5 == 4 else line),
-    "prose around": lambda s: f"I saw this:\n\n{s}\nWhat can I do?\n",
-    "fenced": lambda s: f"```\n{s}```\n",
-    "a thread a line": lambda s: re.sub(r"\s*\n\s+(?=at |- |java)", " ", s),
-    "wrapped at blanks": lambda s: wrapped(s, 72),
-    "wrapped and quoted": lambda s: re.sub("(?m)^", "> ", wrapped(s, 76)),
-    "broken at a column": lambda s: chopped(s, 80),
-    "quoted-printable": lambda s: quopri.encodestring(s.encode()),
-    "Markdown's escapes": lambda s: re.sub(r"([$_<>#])", r"\\\1", s),
-    "blanks around $": lambda s: s.replace("$", " $ "),
-    "at lost": lambda s: s.replace("\tat ", "\t"),
-    "colours": each(lambda _, line: f"\x1b[32m{line}\x1b[0m"),
-    "frames folded": lambda s: re.sub(r"(?m)^(\tat .{30,}?)\(", "\\1(\n", s),
+CHANGES: dict[str, Change] = {
+    **{
+        name: WRAPPINGS[name]
+        for name in (
+            *("none", "CRLF", "CR", "CR CR LF", "UTF-16 with mark", "UTF-16 LE", "UTF-16 BE"),
+            *(
+                "byte order mark",
+                "HTML",
+                "HTML twice",
+                "<br/> for line ends",
+                "<br /> at line ends",
+            ),
+            *("<pre>", "<p> around lines", "quoted", "quoted twice", "gutter", "gutter with colon"),
+            *("gutter with tab", "CRI", "journalctl", "docker-compose", "ISO times"),
+            *("times in brackets", "maven", "ant", "docker's JSON", "a string in JSON"),
+            *("log lines between", "prose around", "fenced", "quoted-printable"),
+            *("Markdown's escapes", "colours"),
+        )
+    },
+    **{
+        name: DAMAGE[name]
+        for name in (
+            *("indentation lost", "indented", "e-mail protection", "e-mail protection in HTML"),
+            *("doubled at", "lock ids eaten", "lock ids gone", "opening quotes lost"),
+            *("curled quotes", "no-break spaces", "double spacing", "blank lines lost"),
+            *("blanks in blank lines", "a thread a line", "wrapped at 72", "broken at column 80"),
+            *("blanks around $", "at lost", "frames folded"),
+        )
+    },
+    "wrapped and quoted": lambda s: re.sub("(?m)^", "> ", wrapped(76)(s)),
 }
 
 OTHER_LINES = (
     "a string in JSON",
-    "wrapped at blanks",
+    "wrapped at 72",
     "wrapped and quoted",
-    "broken at a column",
+    "broken at column 80",
+    "no-break spaces",
     "Markdown's escapes",
     "blanks around $",
 )
@@ -146,11 +84,11 @@ def seen(dumps: tuple[ThreadDump, ...]) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("damage", CHANGES)
 @pytest.mark.parametrize("which", DUMPS)
 def test_the_same_threads_come_out(which: str, damage: str) -> None:
     whole = DUMPS[which]
-    hurt = DAMAGE[damage](whole)
+    hurt = CHANGES[damage](whole)
 
     dumps = thread_dumps(hurt, "x")
 
@@ -209,10 +147,10 @@ OTHERS: dict[str, tuple[bytes, int, int]] = {
         316,
         1,
     ),
-    "cri-prefix.txt": (str(DAMAGE["CRI"](J17.decode())).encode(), 316, 1),
-    "journald.txt": (str(DAMAGE["journald"](J17.decode())).encode(), 316, 1),
-    "compose-prefix.txt": (str(DAMAGE["docker-compose"](J17.decode())).encode(), 316, 1),
-    "docker-json.txt": (str(DAMAGE["docker's JSON"](J17.decode())).encode(), 316, 1),
+    "cri-prefix.txt": (str(CHANGES["CRI"](J17.decode())).encode(), 316, 1),
+    "journald.txt": (str(CHANGES["journalctl"](J17.decode())).encode(), 316, 1),
+    "compose-prefix.txt": (str(CHANGES["docker-compose"](J17.decode())).encode(), 316, 1),
+    "docker-json.txt": (str(CHANGES["docker's JSON"](J17.decode())).encode(), 316, 1),
     "crlf.txt": (J17.replace(b"\n", b"\r\n"), 316, 1),
     "utf16.txt": (J17.decode().encode("utf-16"), 316, 1),
     "gz.txt.gz": (gzip.compress(J17), 316, 1),

@@ -10,7 +10,7 @@ from seedstall.parse.threaddump.header import Header, header, number
     [
         (
             '"n" #8 daemon prio=5 os_prio=0 tid=0x00007f nid=0x4f29 runnable [0x00007f]',
-            Header("n", 0x4F29, "runnable", daemon=True, tid=b"0x00007f", stack=True),
+            Header("n", 0x4F29, "runnable", daemon=True, tid=b"0x00007f", stack=True, java_id=8),
         ),
         (
             '"n" #3 [16833] prio=5 os_prio=0 cpu=19.72ms elapsed=2.16s tid=0x1 nid=16833 in Object.wait()  [0x2]',
@@ -22,6 +22,7 @@ from seedstall.parse.threaddump.header import Header, header, number
                 elapsed_ms=2160.0,
                 tid=b"0x1",
                 stack=True,
+                java_id=3,
             ),
         ),
         (
@@ -34,7 +35,7 @@ from seedstall.parse.threaddump.header import Header, header, number
         ),
         (
             '"n" #1 prio=5 os_prio=1 cpu=1.0ms elapsed=2.0s allocated=1B defined_classes=0 tid=0x1 nid=0x2 x [0x3]',
-            Header("n", 2, "x", cpu_ms=1.0, elapsed_ms=2000.0, tid=b"0x1", stack=True),
+            Header("n", 2, "x", cpu_ms=1.0, elapsed_ms=2000.0, tid=b"0x1", stack=True, java_id=1),
         ),
         (
             '"GC task thread#0 (ParallelGC)" os_prio=0 tid=0x1 nid=0x2 runnable ',
@@ -42,36 +43,36 @@ from seedstall.parse.threaddump.header import Header, header, number
         ),
         (
             '"a "b" c" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
-            Header('a "b" c', 2, "runnable", tid=b"0x1", stack=True),
+            Header('a "b" c', 2, "runnable", tid=b"0x1", stack=True, java_id=1),
         ),
         (
             'main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
-            Header("main", 2, "runnable", tid=b"0x1", stack=True),
+            Header("main", 2, "runnable", tid=b"0x1", stack=True, java_id=1),
         ),
         (
             '12:00 | "main" #1 prio=5 tid=0x1 nid=0x2 runnable [0x3]',
-            Header("main", 2, "runnable", tid=b"0x1", stack=True),
+            Header("main", 2, "runnable", tid=b"0x1", stack=True, java_id=1),
         ),
         (
             '"n" #1 prio=5 tid=0x1 nid=NA runnable [0x3]',
-            Header("n", None, "runnable", tid=b"0x1", stack=True),
+            Header("n", None, "runnable", tid=b"0x1", stack=True, java_id=1),
         ),
         (
             '"n" #1 [77] daemon prio=5 os_prio=0 tid=0x1  [0x3]',
-            Header("n", 77, daemon=True, tid=b"0x1", stack=True),
+            Header("n", 77, daemon=True, tid=b"0x1", stack=True, java_id=1),
         ),
-        ('"n" - Thread t@12', Header("n", tid=b"12")),
+        ('"n" - Thread t@12', Header("n", tid=b"12", java_id=12)),
         (
             '"n" #4 daemon prio=9 tid=0x1 nid=0x2 runnable  [0x0000000000000000]',
-            Header("n", 2, "runnable", daemon=True, tid=b"0x1", stack=False),
+            Header("n", 2, "runnable", daemon=True, tid=b"0x1", stack=False, java_id=4),
         ),
         (
             'n" #4 daemon prio=9 tid=0x1 nid=0x2 runnable [0x00000000..0x00000000]',
-            Header("n", 2, "runnable", daemon=True, tid=b"0x1", stack=False),
+            Header("n", 2, "runnable", daemon=True, tid=b"0x1", stack=False, java_id=4),
         ),
         (
             '"n" #1 future=9 prio=5 os_prio=0 tid=0x1 other=x nid=0x2 runnable [0x3]',
-            Header("n", 2, "runnable", tid=b"0x1", stack=True),
+            Header("n", 2, "runnable", tid=b"0x1", stack=True, java_id=1),
         ),
     ],
 )

@@ -61,10 +61,21 @@ def test_a_version_that_is_none_is_no_error() -> None:
     assert (dump.jdk, dump.vm, len(dump.threads)) == (None, "21.0.8S", 303)
 
 
-def test_broken_json_holds_no_dump() -> None:
+def test_cut_json_holds_the_threads_that_are_whole() -> None:
     whole = live("jdk25-dump-to-file.json")
+    (all_of_it,) = thread_dumps(whole, "x")
 
-    assert thread_dumps(whole[: len(whole) // 2], "x") == ()
+    for part in (2, 3, 10):
+        cut = whole[: len(whole) // part]
+        (dump,) = thread_dumps(cut, "x")
+        count = len(dump.threads)
+        assert cut.count(b'"tid"') - 1 <= count <= cut.count(b'"tid"')
+        assert dump.threads == all_of_it.threads[:count]
+        assert not dump.complete
+        assert (dump.jdk, dump.process) == (all_of_it.jdk, all_of_it.process)
+
+
+def test_broken_json_holds_no_dump() -> None:
     assert thread_dumps(b'{"threadDump": []}', "x") == ()
     assert thread_dumps(b'{"threadDump": {"threadContainers": [1, {"threads": [null, {}]}]}}', "x")[
         0

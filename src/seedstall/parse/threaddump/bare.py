@@ -48,7 +48,7 @@ def stacks(data: bytes, start: int, end: int) -> Iterator[Bare]:
             if match is None:
                 return
             at = match.start() + 1
-        stop = _end(data, at, end)
+        stop = end_of_stack(data, at, end)
         found = _stack(data, start, at, stop)
         if found is not None:
             yield found
@@ -79,7 +79,7 @@ def cut_header(data: bytes, start: int) -> tuple[int, Header] | None:
     return at, header(last) or Header(shown(last[1:].partition(b'"')[0]))
 
 
-def _end(data: bytes, at: int, limit: int) -> int:
+def end_of_stack(data: bytes, at: int, limit: int) -> int:
     """The stack ends at a blank line, or where two lines in a row are none of its own."""
     limit = min(limit, at + _LONGEST)
     foreign = 0

@@ -81,7 +81,7 @@ class Body(NamedTuple):
 _LINE = re.compile(
     rb"[\s>|*]*+(?:\d{1,7}[:.)]?[\s|]++)?"
     rb"(?:(?:at\s++){1,3}+([^\s(]++) ?(?:\(([^()\n]*+)(\)?))?"
-    rb"|-\s?(locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)?"
+    rb"|-\s?([Ll]ocked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)?"
     rb"(?![a-z])(.*)"
     rb"|(?:java\.lang\.)?Thread\.State:\s*+([A-Z_]++)"
     rb"|(Locked ownable synchronizers))",
@@ -97,9 +97,14 @@ _LIKE_FRAME = re.compile(
     rb"|\((?:[^()\s]{0,200}/)?(?:Native[ \t]*Method|Unknown[ \t]*Source|[\w$]{1,200}\.java(?::\d{1,7})?)\)\s*$"
 )
 _LONGEST_LIKE: Final = 1000
-_STREAMS: Final = frozenset(
-    ("java.io.FileInputStream", "java.io.FilterInputStream", "java.io.BufferedInputStream")
+_CALLED: Final = frozenset(
+    (
+        *("java.io.FileInputStream", "java.io.FilterInputStream", "java.io.BufferedInputStream"),
+        *("java.lang.Object", "java.util.concurrent.locks.LockSupport"),
+        *("sun.misc.Unsafe", "jdk.internal.misc.Unsafe"),
+    )
 )
+"""Classes that no thread begins in: reading, waiting, parking."""
 _BOTTOMS: Final = (
     "java.lang.Thread.run",
     "java.lang.VirtualThread.run",
@@ -121,6 +126,7 @@ _OPERAND = re.compile(rb"\s*+(?:<([^<>]*)(>?))?\s*+(?:\(an? ([^()]*)(\)?))?")
 _ADDRESS = re.compile(rb"[^\s<>]{2,40}")
 _ACTS: Final = {
     b"locked": LockAct.LOCKED,
+    b"Locked": LockAct.LOCKED,  # Spring Boot's plain text
     b"waiting to lock": LockAct.WAITING_TO_LOCK,
     b"waiting to re-lock in wait()": LockAct.WAITING_TO_LOCK,
     b"waiting on": LockAct.WAITING_ON,
@@ -192,11 +198,11 @@ def _doubt(raws: list[bytes], reads: list[Line], others: list[int]) -> Doubt:
 
 
 def _is_innermost_only(frames: list[Frame]) -> bool:
-    """Whether nothing is left of a stack but reading from a stream: somebody must have called that."""
+    """Whether nothing is left of a stack but a read or a wait: somebody must have called that."""
     return (
         bool(frames)
-        and frames[-1].class_name in _STREAMS
-        and all(frame.class_name in _STREAMS for frame in frames)
+        and frames[-1].class_name in _CALLED
+        and all(frame.class_name in _CALLED for frame in frames)
     )
 
 

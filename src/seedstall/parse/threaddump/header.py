@@ -20,7 +20,7 @@ _LONGEST_NAME: Final = 200
 _NO_STACK: Final = b"0x."
 _STACK = re.compile(rb"\[(0x[0-9a-fx.]{1,40})\]\s*$")
 _USUAL = re.compile(
-    rb'"([^"]*+)" (?:#\d++ )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
+    rb'"([^"]*+)" (?:#(\d{1,18}+) )?(?:\[(\d++)\] )?(daemon )?(?:prio=\d++ )?(?:os_prio=-?\d++ )?'
     rb"(?:cpu=(\d{1,15}\.\d++)ms elapsed=(\d{1,15}\.\d++)s )?(?:allocated=\S++ defined_classes=\d++ )?"
     rb"tid=(0x[0-9a-f]++) nid=(0x[0-9a-f]++|\d++) ([^\[]*+)(?:\[([^\]]*+)\][ \t]*+)?"
 )
@@ -40,6 +40,7 @@ class Header(NamedTuple):
     """Whether the line goes on to its end: it was not cut."""
     stack: bool | None = None
     """Whether the thread has Java frames: its stack's address, which is last, is 0 in one that has none (6 to 25)."""
+    java_id: int | None = None
 
 
 def header(line: bytes) -> Header | None:
@@ -47,7 +48,7 @@ def header(line: bytes) -> Header | None:
     match = _USUAL.fullmatch(line)
     if match is None:
         return _unusual(line)
-    name, bracket, daemon, cpu, elapsed, tid, nid, activity, stack = match.groups()
+    name, java_id, bracket, daemon, cpu, elapsed, tid, nid, activity, stack = match.groups()
     return Header(
         _known(name),
         number(nid) if nid else number(bracket),
@@ -57,6 +58,7 @@ def header(line: bytes) -> Header | None:
         round(float(elapsed) * 1000, 3) if elapsed else None,
         tid,
         stack=None if stack is None else bool(stack.strip(_NO_STACK)),
+        java_id=int(java_id) if java_id else None,
     )
 
 
@@ -109,6 +111,7 @@ def _unusual(line: bytes) -> Header | None:
     name = opened[1] if opened else before.lstrip(b" \t>|*")
     values = dict(keys.findall(rest))
     bracket = re.match(rb"(?:#\d+ +)?\[(\d+)\]", rest)
+    java_id = re.match(rb"(?:#|- Thread t@)(\d{1,18})", rest)
     native = values.get(b"nid", b"")
     stack = _STACK.search(rest[-200:])
     nid = number(native) if native else number(bracket[1]) if bracket else None
@@ -123,6 +126,7 @@ def _unusual(line: bytes) -> Header | None:
         whole=re.search(rb"(?:nid|tid)=\S+ *[\w\[]|t@\d+", rest) is not None
         and rest.count(b"[") == rest.count(b"]"),
         stack=None if stack is None else bool(stack[1].strip(_NO_STACK)),
+        java_id=int(java_id[1]) if java_id else None,
     )
 
 

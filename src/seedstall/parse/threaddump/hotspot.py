@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from seedstall.model.jdk import JdkVersion
@@ -38,7 +39,7 @@ _KEPT_BODIES: Final = 32 << 20
 """Bytes of stacks remembered to be recognised."""
 _LONGEST_KNOWN: Final = 1 << 16
 """A longer distance between two headers has something else in it (a log): no use to remember it."""
-_TELLING: Final = (b"SecureRandom", b"SeedGenerator", b"NativePRNG", b"Drbg")
+TELLING: Final = (b"SecureRandom", b"SeedGenerator", b"NativePRNG", b"Drbg")
 _VM_THREADS: Final = frozenset(("VM Thread", "VM Periodic Task Thread"))
 """Threads of the JVM's own that stand below all Java threads (``Threads::print_on``)."""
 _FAR_LIST: Final = 4000
@@ -50,7 +51,7 @@ _NAME_LINES: Final = 3
 
 _TIME = re.compile(rb"(?:.*\D)?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _BEFORE_BANNER = re.compile(rb"[\s>|*]*|.*[\s|>:\]]", re.DOTALL)
-_VM = re.compile(rb"Full thread dump[ \t]*+([^\n]*?)[:\s]*")
+VM = re.compile(rb"Full thread dump[ \t]*+([^\n]*?)[:\s]*")
 _IS_BANNER = re.compile(rb"Full thread dump(?:[ \t:]*+(?:\n|\Z)|[^\n]{0,200}?(?:VM|\())")
 _ACTIVITIES: Final = frozenset(
     (
@@ -64,7 +65,7 @@ _ACTIVITIES: Final = frozenset(
 _ENDED = re.compile(
     rb"[)\]]\s*$|: (?:NEW|RUNNABLE|TERMINATED)\s*$|- None\s*$|synchronizers:\s*$|task\s*$"
 )
-_LISTED = re.compile(rb"_java_thread_list=0x[0-9a-f]{1,16},\s{1,4}length=(\d{1,7})")
+LISTED = re.compile(rb"_java_thread_list=0x[0-9a-f]{1,16},\s{1,4}length=(\d{1,7})")
 _ID_LAST = re.compile(rb"nid=\w*$")
 _GOES_ON = re.compile(
     rb"\n++[ \t>|]*+(?:((?:java\.lang\.)?Thread\.State:|Locked ownable sync|Carrying virtual thread)|at |- )"
@@ -132,7 +133,7 @@ class _Open:
             self.line,
             self.taken_at,
             self.vm,
-            _version(self.vm),
+            banner_version(self.vm),
             tuple(self.deadlocks),
             complete=whole,
             unread=self.unread,
@@ -197,26 +198,26 @@ class _Reader:
                 self._open.deadlocks.append(names)
 
     def _begin(self, offset: int) -> _Open:
-        start, end = line_around(self._data, offset)
-        match = _VM.fullmatch(self._data, offset, end)
-        vm = shown(match[1]) if match else ""
-        first = self._data.find(_ANCHOR, offset, offset + _FAR_LIST)
-        listed = _LISTED.search(self._data, offset, first if first >= 0 else offset + _FAR_LIST)
-        return _Open(
-            self._lines.at(start),
-            _taken_at(self._data, start),
-            vm,
-            banner=True,
-            start=offset,
-            listed=int(listed[1]) if listed else 0,
-        )
+        start, _ = line_around(self._data, offset)
+        return _Open(self._lines.at(start), banner=True, start=offset)
+
+    def _head(self, now: _Open) -> None:
+        """What the banner of a dump says, and its surroundings: of one that has threads, since anybody may say it."""
+        start, end = line_around(self._data, now.start)
+        match = VM.fullmatch(self._data, now.start, end)
+        now.vm = shown(match[1]) if match else ""
+        now.taken_at = taken_at(self._data, start)
+        far = now.start + _FAR_LIST
+        first = self._data.find(_ANCHOR, now.start, far)
+        listed = LISTED.search(self._data, now.start, first if first >= 0 else far)
+        now.listed = int(listed[1]) if listed else 0
 
     def _thread(self, block: Block) -> None:
         start, eol, stop, head = block
         line = self._lines.at(start)
         if self._open is None or self._open.is_over(head.tid):
             self._close()
-            self._open = _Open(line, _taken_at(self._data, start))
+            self._open = _Open(line, taken_at(self._data, start))
         self._open.tids.add(head.tid)
         known = self._bodies.read(self._data, eol, stop)
         frames = known.body.frames
@@ -224,18 +225,18 @@ class _Reader:
         if frames and self._placed < budget:
             self._lines.at(eol)
             frames = self._at_their_lines(known.body)
-        thread = _made(head, known.body, frames, line)
+        thread = made(head, known.body, frames, line)
         self._open.add(thread, doubtful=_is_doubtful(head, known.body))
         self._covered = eol + known.length
         self._lines.at(eol)
         self._lines.skip(self._covered, known.feeds)
 
-    def _at_their_lines(self, read: Body) -> tuple[Frame, ...]:
+    def _at_their_lines(self, read: Body, first: int = 1) -> tuple[Frame, ...]:
         """The frames with their lines in the input: those of a long series go without."""
         self._placed += len(read.frames)
         below = self._lines.below
         return tuple(
-            Frame(frame.class_name, frame.method, frame.location, below(offset + 1))
+            Frame(frame.class_name, frame.method, frame.location, below(offset + first))
             for frame, offset in zip(read.frames, read.offsets, strict=True)
         )
 
@@ -249,7 +250,9 @@ class _Reader:
             return
         from seedstall.parse.threaddump import bare  # noqa: PLC0415 - only for such a text
 
-        if bare.is_only_stacks(self._data[self._covered : until]):
+        # Below a banner without any header, no thread kept its own: whatever stands there, its stacks are the dump's.
+        headless = self._open is not None and self._open.banner and not self._open.threads
+        if headless or bare.is_only_stacks(self._data[self._covered : until]):
             self._stacks(self._covered, until)
 
     def _stacks(self, start: int, end: int) -> None:
@@ -261,9 +264,9 @@ class _Reader:
                 self._open = _Open(line)
             read = body(self._data[found.body : found.end])
             self._covered = found.end
-            self._lines.at(max(found.body - 1, 0))
-            frames = self._at_their_lines(read)
-            thread = _made(found.header, read, frames, line)
+            self._lines.at(found.body)
+            frames = self._at_their_lines(read, 0)
+            thread = made(found.header, read, frames, line)
             self._open.add(thread, doubtful=_is_doubtful(found.header, read))
 
     def _tail(self) -> None:
@@ -309,6 +312,8 @@ class _Reader:
     def _close(self) -> None:
         now, self._open = self._open, None
         if now is not None and (now.threads or now.deadlocks):
+            if now.banner:
+                self._head(now)
             if now.banner and not now.listed:
                 # No list says how many threads there are (6-9): each has an id, read or not.
                 ids = self._data.count(_ID, now.start, self._covered)
@@ -329,7 +334,8 @@ def _is_doubtful(head: Header, read: Body) -> bool:
     return bool(read.state) and read.doubt is not Doubt.NONE
 
 
-def _made(head: Header, read: Body, frames: tuple[Frame, ...], line: int) -> JavaThread:
+def made(head: Header, read: Body, frames: tuple[Frame, ...], line: int) -> JavaThread:
+    """The thread that a header at *line* and what was read below it make."""
     return JavaThread(
         head.name,
         frames,
@@ -342,6 +348,7 @@ def _made(head: Header, read: Body, frames: tuple[Frame, ...], line: int) -> Jav
         head.elapsed_ms,
         line,
         read.cut or not head.whole,
+        head.java_id,
     )
 
 
@@ -373,7 +380,7 @@ class _Bodies:
         end = _body_end(data, eol, stop)
         text = data[eol + 1 : end]
         # One search for what all of them have in their package or name, before the others.
-        telling = b"ecur" in text and any(word in text for word in _TELLING)
+        telling = b"ecur" in text and any(word in text for word in TELLING)
         return Known(body(text), end - eol, data.count(b"\n", eol, end), telling)
 
 
@@ -383,13 +390,14 @@ def _marks(data: bytes) -> list[tuple[int, bytes]]:
     for word in (_BANNER, _END, deadlock.START):
         at = data.find(word)
         while at >= 0:
-            if _begins_line(data, at) and (word != _BANNER or _IS_BANNER.match(data, at)):
+            if begins_line(data, at) and (word != _BANNER or _IS_BANNER.match(data, at)):
                 marks.append((at, word))
             at = data.find(word, at + len(word))
     return sorted(marks)
 
 
-def _begins_line(data: bytes, at: int) -> bool:
+def begins_line(data: bytes, at: int) -> bool:
+    """Whether nothing but a prefix stands before *at* in its line."""
     start = max(data.rfind(b"\n", max(0, at - 200), at) + 1, at - 200, 0)
     return _BEFORE_BANNER.fullmatch(data, start, at) is not None
 
@@ -467,7 +475,7 @@ def _cut(head: Header, line: bytes, *, ended: bool) -> Header:
     return head._replace(whole=whole, nid=None if lacking else head.nid)
 
 
-def _taken_at(data: bytes, start: int) -> str:
+def taken_at(data: bytes, start: int) -> str:
     """The time line above a dump, at most three lines above: the log may have slipped in between."""
     for _ in range(3):
         if start <= 0:
@@ -480,7 +488,9 @@ def _taken_at(data: bytes, start: int) -> str:
     return ""
 
 
-def _version(vm: str) -> JdkVersion | None:
+@lru_cache(maxsize=64)
+def banner_version(vm: str) -> JdkVersion | None:
+    """What a banner says of the version, if it can be told."""
     try:
         return vm_banner(vm) if vm else None
     except ValueError:

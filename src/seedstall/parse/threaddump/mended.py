@@ -1,4 +1,4 @@
-"""Lines that a mail program or a terminal broke, joined again; what Markdown and quoted-printable escaped, undone.
+"""Lines that a mail program or a terminal broke, joined again; what Markdown escaped and editors quoted, undone.
 
 Signs are looked for near the first thread only: a program that breaks lines breaks all of a text. What is missed here
 is not lost sight of: a thread whose lines cannot be read is counted as unread.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from binascii import a2b_qp
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -28,13 +27,14 @@ _TAB: Final = 7
 def mended(text: Text) -> Text:
     """Undo what broke the lines of the dump in *text*; *text* itself where there is no sign of it."""
     sample = _sample(text.data)
-    if b"tid=3D0x" in sample:
-        text = _rejoined(text, _soft)
-        data = b"\n".join(a2b_qp(line) for line in text.data.split(b"\n"))
-        text = Text(data, text.numbers) if data.count(b"\n") == text.data.count(b"\n") else text
-        sample = _sample(text.data)
     if b"\\" in sample and _escaped().search(sample):
         text = Text(_escapes().sub(rb"\1", text.data), text.numbers)
+        sample = _sample(text.data)
+    if _doubled().search(sample):
+        text = Text(text.data.replace(b'""', b'"'), text.numbers)
+        sample = _sample(text.data)
+    if _odd_quotes().search(sample):
+        text = Text(_odd_quotes().sub(rb'\1"\2"', text.data), text.numbers)
         sample = _sample(text.data)
     width = _width(sample)
     if width:
@@ -45,6 +45,25 @@ def mended(text: Text) -> Text:
 def _sample(data: bytes) -> bytes:
     start = max(0, data.find(b"tid=") - _ABOVE)
     return data[start : start + _SAMPLE]
+
+
+@cache
+def _doubled() -> re.Pattern[bytes]:
+    """The end of a name in CSV, where quotes are doubled."""
+    return re.compile(
+        rb'""[ \t]++(?:#\d|daemon\b|prio=|os_prio=)|^""[^"\n]{1,200}""[ \t]*+$', re.MULTILINE
+    )
+
+
+@cache
+def _odd_quotes() -> re.Pattern[bytes]:
+    """A thread's name in other quotes than HotSpot's: a shell's, a locale's, TeX's."""
+    return re.compile(
+        rb"^([ \t]*+)(?:'|\xc2\xab\x20?|\xe2\x80[\x98\x9a\xb9]|``)([^\n\"]{0,200}?)"
+        rb"(?:'|\xc2\xbb|\xe2\x80[\x98\x99\xba]|'')"
+        rb"(?=[ \t]++(?:#\d|daemon\b|prio=|os_prio=)[^\n]{0,300}?\btid=0x)",
+        re.MULTILINE,
+    )
 
 
 @cache
@@ -74,11 +93,6 @@ def _rejoined(text: Text, join: Callable[[bytes, bytes, bytes], bytes | None]) -
         lines.append(line)
         numbers.append(index + 1 if text.numbers is None else text.numbers[index])
     return Text(b"\n".join(lines), numbers)
-
-
-def _soft(above: bytes, line: bytes, _piece: bytes) -> bytes | None:
-    """Quoted-printable: ``=`` at a line's end says that it goes on."""
-    return above[:-1] + line if above.endswith(b"=") else None
 
 
 @cache

@@ -30,9 +30,14 @@ def unprefixed(text: Text) -> Text:
     if _is_clean(sample):
         return text
     if _run_together().search(sample):
-        text = resplit(text, _parted)
+        text = resplit(_stripped(text, sample, _opening()), _parted)
         sample = _sample(text.data)
-    forms = _learned(sample)
+    return _stripped(text, sample, _piece())
+
+
+def _stripped(text: Text, sample: bytes, piece: re.Pattern[bytes]) -> Text:
+    """Without the prefixes that stand before most of what *piece* finds."""
+    forms = _learned(sample, piece)
     if not forms:
         return text
     pattern = re.compile(rb"^(?:%b)" % b"|".join(forms), re.MULTILINE)
@@ -71,25 +76,41 @@ def _parted(line: bytes) -> list[bytes]:
 def _parts() -> re.Pattern[bytes]:
     # Possessive, and never from within a run of blanks: each blank is looked at once.
     return re.compile(
-        rb"(?<![ \t])[ \t]++(?=at [\w.$/@<>-]{3,400}\(|- (?:locked|waiting|parking|eliminated|<0x)"
-        rb'|java\.lang\.Thread\.State:|"[^"\n]{0,200}" (?:#\d|prio=|daemon|os_prio=))'
+        rb"(?<![ \t])[ \t]++(?=at [\w.$/@<>\\-]{3,400}\(|- (?:locked|waiting|parking|eliminated|<0x)"
+        rb'|java\.lang\.Thread\.State:|"[^"\n]{0,200}" (?:\\?#\d|prio=|daemon|os_prio=))'
+    )
+
+
+_NAME: Final = (
+    rb"(?:\"[^\"\n]{0,200}\"|'[^\"\n]{0,200}?'|\xc2\xab[^\"\n]{0,200}?\xc2\xbb"
+    rb"|\xe2\x80[\x98-\x9f\xb9][^\"\n]{0,200}?\xe2\x80[\x98-\x9f\xba])"
+)
+"""A thread's name, in whatever quotes."""
+
+
+@cache
+def _opening() -> re.Pattern[bytes]:
+    return re.compile(
+        rb"^([^\n]{0,%d}?)%b (?:\\?#\d|daemon|prio|os_prio)[^\n]{0,200}? tid=0x"
+        % (_LONGEST, _NAME),
+        re.MULTILINE,
     )
 
 
 @cache
 def _piece() -> re.Pattern[bytes]:
     return re.compile(
-        rb"^([^\n]{0,%d}?)(?:\"[^\"\n]{0,200}\" (?:#\d|daemon|prio|os_prio)[^\n]{0,200}? tid=0x"
+        rb"^([^\n]{0,%d}?)(?:%b (?:\\?#\d|daemon|prio|os_prio)[^\n]{0,200}? tid=0x"
         rb"|(?:at\s){1,3}[\w.$/@<>+-]{3,400} ?\([^()\n]{1,200}\)\s*$"
         rb"|java\.lang\.Thread\.State: [A-Z]|- (?:locked|waiting on|waiting to lock|parking to) )"
-        % _LONGEST,
+        % (_LONGEST, _NAME),
         re.MULTILINE,
     )
 
 
-def _learned(sample: bytes) -> list[bytes]:
+def _learned(sample: bytes, piece: re.Pattern[bytes]) -> list[bytes]:
     """Patterns of the prefixes that most lines of the dump in *sample* have; none where they have none."""
-    forms = Counter(_form(match[1]) for match in _piece().finditer(sample))
+    forms = Counter(_form(match[1]) for match in piece.finditer(sample))
     bare = forms.pop(b"", 0)
     known = sum(forms.values())
     if known <= 2 * bare:
