@@ -4,88 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.live.rig import report_of, surfaces, until, wait_of
-from tests.machine import CATALINA_HOME, Seedstall
+from tests.live.tomcats import STARTED, Tomcat, instance
+from tests.machine import Seedstall
 
 from seedstall.effect.starvation import Drip, DryDevice, Starved
 
 pytestmark = [pytest.mark.tomcat, pytest.mark.jvm, pytest.mark.root]
 
 WARNING = "Creation of SecureRandom instance"
-STARTED = "Server startup in"
 OWN_OPTIONS = (
     '# memory of this instance\nCATALINA_OPTS="$CATALINA_OPTS -Xmx128m"\nexport CATALINA_OPTS\n'
 )
 
 
-@dataclass(frozen=True)
-class Tomcat:
-    """One instance: CATALINA_BASE with one web application."""
-
-    base: Path
-    java_home: Path
-
-    @property
-    def log(self) -> Path:
-        return self.base / "catalina.out"
-
-    def start(self, device: DryDevice) -> Starved:
-        env = {k: v for k, v in os.environ.items() if "JAVA" not in k and "CATALINA" not in k}
-        env |= {
-            "CATALINA_HOME": str(CATALINA_HOME),
-            "CATALINA_BASE": str(self.base),
-            "JAVA_HOME": str(self.java_home),
-            "JRE_HOME": str(self.java_home),
-            "LC_ALL": "C.UTF-8",
-        }
-        with self.log.open("wb") as log:
-            return device.start(
-                [str(CATALINA_HOME / "bin/catalina.sh"), "run"], env=env, output=log
-            )
-
-    def log_text(self) -> str:
-        return self.log.read_text(encoding="utf-8", errors="replace")
-
-    def await_start(self, process: Starved) -> int:
-        """Wait until the server is up; how long the start took by its own account, in ms."""
-        until(lambda: STARTED in self.log_text(), process)
-        match = re.search(rf"{STARTED} \[([\d,]+)\] milliseconds", self.log_text())
-        assert match is not None
-        return int(match[1].replace(",", ""))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @pytest.fixture
 def tomcat(tmp_path: Path, java: Path, namespaces: None) -> Tomcat:
-    base = tmp_path / "instance"
-    for name in ("bin", "conf", "logs", "temp", "webapps/ROOT", "work"):
-        (base / name).mkdir(parents=True)
-    for file in (CATALINA_HOME / "etc").iterdir():
-        shutil.copy(file, base / "conf")
-    server = base / "conf/server.xml"
-    text = server.read_text(encoding="utf-8")
-    text = text.replace('<Server port="8005"', '<Server port="-1"')
-    text = text.replace(
-        '<Connector port="8080"', f'<Connector address="127.0.0.1" port="{free_port()}"'
-    )
-    server.write_text(text, encoding="utf-8")
-    (base / "webapps/ROOT/index.html").write_text("hello", encoding="utf-8")
-    return Tomcat(base, java.parent.parent)
+    return instance(tmp_path / "instance", java.parent.parent)
 
 
 @pytest.fixture

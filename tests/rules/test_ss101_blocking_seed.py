@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 from tests import facts_by_hand as by_hand
 
+from seedstall.model.core import CoreDump
 from seedstall.model.finding import Confidence, Finding, Severity, When
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import Observation, Observations
 from seedstall.model.seeding import Algorithm, Operation, SeedSetting, SeedSource
-from seedstall.model.tasks import FileKind, WaitingChildren
+from seedstall.model.tasks import FileKind, OpenFile, WaitingChildren
 from seedstall.model.threads import Frame
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
@@ -158,8 +159,29 @@ def test_a_child_that_waits_is_named_and_no_flag_of_the_jvm_is_offered() -> None
 
     (finding,) = blocking_seed(nothing, by_hand.POOL, None, None, None, None, None, children)
 
-    assert "gpg (pid 77)" in finding.sentence
+    assert "gpg (pid 77), which this JVM started" in finding.sentence
     assert [f.surface for f in finding.fixes] == ["rngd"]
+
+
+def test_a_child_of_a_script_is_the_scripts() -> None:
+    gpg = replace(by_hand.task(), tid=78, comm="gpg", pid=77)
+    children = WaitingChildren((gpg,), script=("/bin/sh", "/opt/tomcat/bin/catalina.sh", "run"))
+    nothing = SeedEvidence(threads=0, tasks=1)
+
+    (finding,) = blocking_seed(nothing, by_hand.POOL, None, None, None, None, None, children)
+
+    assert "gpg (pid 77), which catalina.sh started" in finding.sentence
+    assert finding.evidence[0].origin == "/proc/77/task/78/syscall"
+
+
+def test_a_child_that_is_a_jvm_has_a_cure_of_its_own() -> None:
+    forked = replace(by_hand.task(), tid=78, comm="java", pid=77)
+    children = WaitingChildren((forked,), jvms=(77,))
+    nothing = SeedEvidence(threads=12, tasks=14)
+
+    (finding,) = blocking_seed(nothing, by_hand.POOL, None, None, None, None, None, children)
+
+    assert any("seedstall diagnose 77" in note for note in finding.notes)
 
 
 def test_no_wait_is_clear() -> None:
@@ -211,3 +233,41 @@ def test_a_buffer_refill_of_native_prng_in_one_dump_is_on_its_way() -> None:
     wait = by_hand.dumped(algorithm=Algorithm.NATIVE_PRNG)
 
     assert check(by_hand.seeds(wait), by_hand.POOL, jdk=by_hand.JDK17) == []
+
+
+# --- cores ------------------------------------------------------------------------------------------------------------
+
+
+def asleep(path: str = "") -> SeedWait:
+    """A thread of a core: inside a read that was broken off in its sleep; of *path*, by its Java object."""
+    task = by_hand.task()
+    file = OpenFile(4, path) if path else None
+    return replace(by_hand.dumped(), task=replace(task, file=file, wchan=None, asleep=True))
+
+
+@pytest.mark.parametrize("path", ["/dev/random", ""])
+def test_a_read_that_was_broken_off_in_its_sleep_did_wait_on_any_kernel(path: str) -> None:
+    for kernel in (by_hand.NO_POOL, by_hand.POOL, None):
+        (finding,) = check(by_hand.seeds(asleep(path)), kernel)
+        assert finding.confidence is Confidence.CONFIRMED
+        assert ("1:8" in finding.sentence) == (kernel is by_hand.NO_POOL)
+
+
+def test_a_read_on_its_way_is_no_wait_where_the_device_never_blocks() -> None:
+    passing = replace(asleep("/dev/random"), java=None, stack=None, dump=None)
+    assert passing.task is not None
+    awake = replace(passing, task=replace(passing.task, asleep=False))
+    assert check(by_hand.seeds(awake), by_hand.NO_POOL) == []
+    assert len(check(by_hand.seeds(passing), by_hand.NO_POOL)) == 1
+
+
+def test_the_evidence_of_a_core_names_the_core_and_no_file_of_proc() -> None:
+    core = CoreDump("core.77", by_kernel=True, signal=6, size=1, expected=1, threads=1)
+    found = blocking_seed(
+        by_hand.seeds(asleep("/dev/random")), None, None, None, None, None, None, None, core
+    )
+    (finding,) = found
+    told = [(piece.origin, piece.excerpt) for piece in finding.evidence]
+    assert ("core.77: thread 33", "fd 4 is /dev/random, by the Java object it reads") in told
+    assert not any(origin.startswith("/proc") for origin, _ in told)
+    assert any("broken off in its sleep" in excerpt for _, excerpt in told)

@@ -15,10 +15,10 @@ SHOWN_NAMES = 6
 
 @rule("SS502", "deadlock")
 def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
-    """Threads wait for each other's locks in a circle, by the JVM's own finding.
+    """Threads wait for each other's locks in a circle.
 
     ## What it detects
-    The section ``Found one Java-level deadlock`` at the end of a thread dump.
+    The section ``Found one Java-level deadlock`` at the end of a thread dump, or the same circle in the JVM's memory.
 
     ## Why it matters
     These threads wait for ever, and so does everything that needs them: a start that hangs so is no matter of
@@ -40,8 +40,14 @@ def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(_evidence(last)),
-        notes=("the JVM itself found it; only a change of the code ends it",),
+        notes=(_found_by(last), "only a change of the code ends it"),
     )
+
+
+def _found_by(dump: ThreadDump) -> str:
+    if dump.origin == "memory":
+        return "found in the JVM's memory: the owners of its locks and initialisers lead back to where they begin"
+    return "the JVM itself found it"
 
 
 def _evidence(dump: ThreadDump) -> Iterator[Evidence]:
@@ -51,6 +57,6 @@ def _evidence(dump: ThreadDump) -> Iterator[Evidence]:
         if thread is not None:
             frame = thread.frames[0].name if thread.frames else "no frame"
             yield Evidence(
-                origin=f"{dump.origin}:{thread.line}",
+                origin=f"{dump.origin}:{thread.line}" if thread.line else dump.origin,
                 excerpt=f'"{visible(name)[:80]}" at {visible(frame)[:160]}',
             )

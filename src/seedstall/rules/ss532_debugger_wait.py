@@ -1,0 +1,65 @@
+"""SS532: the JVM waits for a debugger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedstall.model.evidence import Missing, Unavailable
+from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.incident import IncidentKind, Incidents
+from seedstall.model.redact import redact, visible
+from seedstall.model.rule import rule
+from seedstall.model.standing import Debugged
+from seedstall.model.verdict import Cause, Status
+from seedstall.rules import incident_account
+
+
+@rule("SS532", "debugger-wait")
+def debugger_wait(debugged: Debugged | Missing, incidents: Incidents | None) -> Iterator[Finding]:
+    """The JVM was told to wait for a debugger before it runs anything.
+
+    ## What it detects
+    The agent ``jdwp`` with ``suspend=y`` (which is its default) among the JVM's options, a main thread that has
+    not run a frame, and the agent's thread waiting in accept(2); in a log, ``Listening for transport`` as the last
+    line.
+
+    ## Why it matters
+    Nothing of the program runs until a debugger connects: the JVM hangs whole, without a word, and a flag left
+    over from debugging does it at every start.
+
+    ## Fix
+    ``suspend=n``, or take the agent out of the options (``JAVA_TOOL_OPTIONS``, ``CATALINA_OPTS``,
+    ``JPDA_SUSPEND``).
+    """
+    if isinstance(debugged, Missing) and incidents is None:
+        raise Unavailable(debugged)
+    line = incidents.of(IncidentKind.DEBUGGER) if incidents is not None else None
+    live = isinstance(debugged, Debugged) and debugged.suspended
+    if not live and line is None:
+        return
+    if isinstance(debugged, Debugged) and not live:
+        return  # the text tells of an earlier start
+    evidence: list[Evidence] = []
+    if isinstance(debugged, Debugged):
+        evidence.append(
+            Evidence(origin=debugged.place, excerpt=visible(redact(debugged.option))[:200])
+        )
+        if debugged.listening:
+            evidence.append(
+                Evidence(origin=f"/proc/PID/task/{debugged.listening}/syscall", excerpt="accept")
+            )
+    if line is not None:
+        evidence.append(incident_account.evidence(line))
+    sure = isinstance(debugged, Debugged) and bool(debugged.listening)
+    yield Finding(
+        message="a JVM that waits for its debugger",
+        sentence="not entropy: the JVM waits for a debugger to connect before it runs anything (jdwp, suspend=y)",
+        cause=Cause.JDWP_SUSPEND,
+        status=Status.STALLED,
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+        evidence=tuple(evidence),
+        notes=(
+            "suspend=n in the jdwp option lets it start; a debugger that connects frees this one now",
+        ),
+    )
