@@ -31,8 +31,8 @@ from seedstall.parse.text import Lines, Text, excerpt, plain, resplit, shown
         (b"a<br/>b<br>\nc", b"a\nb\nc"),
         (b"<p>a <clinit> <0x1f></p>\nb", b"a <clinit> <0x1f>\nb"),
         (b"<td>1</td><td>a</td>\n", b" 1  a \n"),
-        (b'{"log":"\\tat a.B.c(D)\\n","stream":"stdout"}', b'{"log":"\tat a.B.c(D)'),
-        (b'{"log":"\\u003cinit\\u003e\\n","time":"x"}', b'{"log":"<init>'),
+        (b'{"log":"\\tat a.B.c(D)\\n","stream":"stdout"}', b"\tat a.B.c(D)"),
+        (b'{"log":"\\u003cinit\\u003e\\n","time":"x"}', b"<init>"),
         (b"C:\\new\\tmp", b"C:\\new\\tmp"),
     ],
 )

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
-from seedstall.model.log import SeedingLine, ServerLog, StartLine
-from seedstall.parse.text import Input, Lines, Text, line_around, plain, shown
+from seedstall.model.log import BeginLine, SeedingLine, ServerLog, Silence, StartLine
+from seedstall.parse import serverstart, tomcatstart
+from seedstall.parse.text import Input, Lines, Text, ends, line_around, plain, shown
 
 _LONGEST: Final = 4000
 _MOST: Final = 10_000
 """Lines of one kind kept: a log of years tells of more starts than a report needs."""
-_MOST_TOLD: Final = 1000
 _MOST_DIGITS: Final = 15
 _HEAD: Final = 1 << 20
 
 # "SessionIdGenerator" (7.0.8 to 7.0.57) or "SessionIdGeneratorBase": Spring Boot and logback shorten what is before.
 _SEEDER: Final = b"SessionIdGenerator"
 _ENGLISH: Final = b"Creation of SecureRandom instance"
+_OLDEST: Final = b"andom number generator"
+"""Tomcat 6 to 7.0.11, at debug level, in a manager's own log line."""
 _METHOD = re.compile(
     rb"SessionIdGenerator(?:Base)?(?:[. ]createSecureRandom\b(?!\()|[\]\s]*+[:\-\]|]|[ \t]+(?=Creation))"
 )
+_OLD = re.compile(
+    rb"[Ss]eeding random number generator class ([\w.$]{1,100}) (\d[\d.,]{0,15})\s*$"
+    rb"|random number generator for (?:session ID )?generation in (\d[\d.,]{0,15}) ?ms"
+)
+"""Tomcat 6 and 7.0.0 to 7.0.4; 7.0.5 to 7.0.11."""
 _BRACKETED = re.compile(rb"\[([^\[\]\n]{0,64})\]")
+_ESCAPED = re.compile(rb"\\u[0-9a-fA-F]{4}|&#?\w{1,8};")
+"""A separator as JSON or HTML writes it: its digits are none of the number's."""
 _GROUPED = re.compile(rb"\d{1,15}(?:[^\d\[\]]{1,8}\d{3})*+")
 """``386,690``, ``4.197``, ``3\u202f701``, ``1,693,533``, ``3?701``: one to eight bytes between the groups, since a
 separator may be UTF-8, or UTF-8 taken for something else once more."""
@@ -37,8 +45,6 @@ _STARTED = re.compile(rb"Catalina[. ]start\b(?!\()|Server [sS]tartup in\b")
 _PLAIN_COUNT = re.compile(rb"\bin (\d[\d.,]{0,15}) ?ms\b")
 _DEPLOYED = re.compile(rb"HostConfig[. ]deploy(?:Directory|WAR|Descriptor)\b(?!\()")
 _PICKED_UP = re.compile(rb"Picked up ([A-Z_0-9]{3,40}): ?([^\n]{0,4000})")
-_TOLD = re.compile(rb"VersionLoggerListener[. ]log\b(?!\()\s*")
-_LABEL = re.compile(r"\s*[:\uff1a]\s+")
 _STAMP = re.compile(
     rb"[^\n]{0,60}?\d{1,2}[:.]\d\d[:.]\d\d(?:[.,]\d{1,9})?(?:\s?[AaPp]\.?[Mm]\.?\b|Z|[+-]\d\d:?\d\d)?"
 )
@@ -57,14 +63,17 @@ def server_log(data: Input, origin: str) -> ServerLog:
     text = plain(data)
     lines = Lines(text)
     seeding = tuple(_seeding(text.data, lines, origin))
-    starts = tuple(_timed(text.data, lines, origin, _STARTED, b"Catalina", b"tartup in "))
+    begun = serverstart.begun(text.data)
+    starts = _starts(text.data, lines, origin, begun)
+    begins = tuple(serverstart.begins(text.data, lines, origin, begun))
     deployments = tuple(_timed(text.data, lines, origin, _DEPLOYED, b"HostConfig"))
     picked_up = tuple(_picked_up(text.data, lines, origin))
-    told = _told(text.data, lines)
+    told = tomcatstart.last_start(text.data)
     last = _last_line(text, origin)
     product, version = _product(text.data)
+    product = product or next((start.product for start in starts if start.product), "")
     product = product or ("Tomcat" if seeding or starts or deployments else "")
-    held = bool(seeding or starts or deployments or picked_up or told or last)
+    held = bool(seeding or starts or deployments or picked_up or told or last or begins)
     return ServerLog(
         seeding,
         starts,
@@ -73,15 +82,60 @@ def server_log(data: Input, origin: str) -> ServerLog:
         last,
         picked_up,
         deployments,
-        tuple((value, origin, line) for _, value, line in told if value.startswith("-")),
-        _jvm_version(told),
-        _os_release(told),
+        tuple((value, origin, lines.number(line - 1)) for value, line in told.options)
+        if told
+        else (),
+        told.jvm_version if told else "",
+        told.os_release if told and told.on_linux else "",
         version,
+        begins,
+        tuple(_silences(text.data, lines, origin, begins, starts)),
     )
+
+
+def _starts(
+    data: bytes, lines: Lines, origin: str, begun: list[serverstart.Told]
+) -> tuple[StartLine, ...]:
+    """The lines that end a start: Tomcat's, in any language, and other servers'.
+
+    A Spring Boot or Jetty inside which a Tomcat or another server starts has one start, which its own line ends.
+    """
+    tomcat = _timed(data, lines, origin, _STARTED, b"Catalina", b"tartup in ")
+    both = (*tomcat, *serverstart.ends(data, lines, origin, begun))
+    return tuple(sorted(both, key=lambda start: start.line))
+
+
+def _silences(
+    data: bytes,
+    lines: Lines,
+    origin: str,
+    begins: tuple[BeginLine, ...],
+    starts: tuple[StartLine, ...],
+) -> Iterator[Silence]:
+    """The longest silence of the last start."""
+    log = ServerLog(starts=starts, begins=begins)
+    for run in log.last_runs():
+        done = [start.line for start in starts if start is not run.start]
+        first = run.begin.line if run.begin is not None else max(done, default=0) + 1
+        last = run.start.line if run.start is not None else None
+        start, end = _offsets(data, lines, first, last)
+        found = serverstart.silence(data, lines, origin, start, end)
+        if found is not None:
+            yield found
+
+
+def _offsets(data: bytes, lines: Lines, first: int, last: int | None) -> tuple[int, int]:
+    """Where line *first* begins and line *last* ends (the text, where it is not given)."""
+    start = lines.offset(first)
+    if last is None:
+        return start, len(data)
+    end = data.find(b"\n", lines.offset(last))
+    return start, len(data) if end < 0 else end
 
 
 def milliseconds(figure: bytes) -> int | None:
     """The number in *figure*, whatever groups its digits; ``None`` where it is none."""
+    figure = _ESCAPED.sub(b" ", figure)
     if _GROUPED.fullmatch(figure.strip()) is None:
         return None
     digits = re.sub(rb"\D", b"", figure)
@@ -91,12 +145,14 @@ def milliseconds(figure: bytes) -> int | None:
 def _seeding(data: bytes, lines: Lines, origin: str) -> Iterator[SeedingLine]:
     done = -1
     count = 0
-    for at in _places(data, (_SEEDER, _ENGLISH)):
+    oldest = (_OLDEST,) if b"org.apache.catalina" in ends(data) else ()
+    for at in _places(data, (_SEEDER, _ENGLISH, *oldest)):
         if at < done or count >= _MOST:
             continue
         start, end = line_around(data, at, _LONGEST)
         found = _METHOD.search(data, start, end)
         message = found.end() if found else data.find(_ENGLISH, start, end)
+        message = message if found or message >= 0 else at
         done = end
         if message < 0:
             continue
@@ -149,16 +205,15 @@ def _figures(message: bytes) -> tuple[int | None, str]:
     algorithm = ""
     if b"andom" not in message:
         return None, ""  # every translation keeps the class's name
+    old = _OLD.search(message)
+    if old:
+        return milliseconds(old[2] or old[3]), shown(old[1] or b"").rpartition(".")[2]
     for bracketed in _BRACKETED.findall(message.replace(b"\n", b"")):
         number = milliseconds(bracketed)
         if number is None:
             algorithm = algorithm or shown(bracketed).strip()
         elif took is None:
             took = number
-    if took is None and b"random number generator" in message:
-        # 7.0.5 to 7.0.11, at debug level: "Created random number generator for session ID generation in 5,176ms."
-        old = re.search(rb"generation in (\d[\d.,]{0,15})ms", message)
-        took = milliseconds(old[1]) if old else None
     return took, algorithm
 
 
@@ -201,38 +256,6 @@ def _picked_up(data: bytes, lines: Lines, origin: str) -> Iterator[tuple[str, st
         if count >= _MOST:
             return
         yield shown(match[1]), shown(match[2]).strip(), origin, lines.at(match.start())
-
-
-def _told(data: bytes, lines: Lines) -> list[tuple[str, str, int]]:
-    """Label, value and line of what Tomcat's `VersionLoggerListener` tells, of the last start in the log."""
-    told: list[tuple[str, str, int]] = []
-    for at in _places(data, (b"VersionLoggerListener",)):
-        start, end = line_around(data, at, _LONGEST)
-        match = _TOLD.match(data, at, end)
-        if match is None:
-            continue
-        label, *value = _LABEL.split(shown(data[match.end() : end]), maxsplit=1)
-        if value and value[0].startswith("Apache Tomcat/"):
-            told.clear()
-        if value and len(told) < _MOST_TOLD:
-            told.append((label.strip(), value[0].strip(), lines.at(start)))
-    return told
-
-
-def _jvm_version(told: list[tuple[str, str, int]]) -> str:
-    """The value below ``Java Home``, a label that no language translates: ``17.0.15+6-Debian-1deb12u1``."""
-    for (label, _, _), (_, value, _) in pairwise(told):
-        if label.lower().startswith("java home"):
-            return value
-    return ""
-
-
-def _os_release(told: list[tuple[str, str, int]]) -> str:
-    """The value below the operating system's name where that is Linux: its kernel's release."""
-    for (_, name, _), (_, value, _) in pairwise(told):
-        if name == "Linux":
-            return value
-    return ""
 
 
 def _product(data: bytes) -> tuple[str, str]:

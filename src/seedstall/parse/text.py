@@ -11,13 +11,32 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Input: TypeAlias = "bytes | str | Text"
 
 _SAMPLE = 1 << 20
 """Signs of damage are looked for in pieces of a MiB: damage is done to a whole file by the program that showed it."""
 
+
+_FEW_ESCAPES: Final = 2
+_MOST_ZEROS: Final = 8
+"""One byte in so many may be zero in a text."""
+
+# What people cannot see and programs put into what they pass on: zero-width blanks and joiners, word joiners, soft
+# hyphens, marks of direction, byte order marks within a text that was put together from several.
+_UNSEEN_SIGNS: Final = (
+    b"\xe2\x80\x8b",
+    b"\xc2\xad",
+    b"\xef\xbb\xbf",
+    b"\xe2\x81\xa0",
+    b"\xe2\x80\x8d",
+)
+
+_CONTAINED: Final = (
+    *(b'"log":', b'"MESSAGE"', b'"message"', b'"msg"', b'"textPayload"', b"\nMESSAGE"),
+    *(b" stdout P ", b" stderr P ", b"=3D", b"ontent-T", b"ONTENT-T", b"IME-V", b'",\n'),
+)
 
 _USUAL = (
     (b"&lt;", b"<"),
@@ -70,6 +89,20 @@ class Lines:
         """The original's line number *steps* lines below the offset asked last."""
         return self.number(self._index + steps)
 
+    def offset(self, number: int) -> int:
+        """Where the first line that came from the original's line *number*, or a later one, begins."""
+        index = number - 1
+        if self._numbers is not None:
+            from bisect import bisect_left  # noqa: PLC0415 - seldom asked
+
+            index = bisect_left(self._numbers, number)
+        at = 0
+        for _ in range(index):
+            at = self._data.find(b"\n", at) + 1
+            if not at:
+                return len(self._data)
+        return at
+
     def number(self, index: int) -> int:
         """The original's number of line *index*, counted from 0."""
         if self._numbers is None:
@@ -82,17 +115,40 @@ def plain(given: Input) -> Text:
     if isinstance(given, Text):
         return given
     data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
-    text = Text(_line_feeds(_one_encoding(data)))
+    text = Text(normal(data))
     if b"\x1b" in text.data:  # one byte is looked for at the speed of memory, two are not
         text = Text(_colours().sub(b"", text.data))
     sample = _sample(text.data)
+    if _is_contained(sample):
+        from seedstall.parse.container import opened  # noqa: PLC0415 - only for such a text
+
+        inner = opened(text)
+        if inner is not text:
+            text = Text(inner.data.replace(b"\0", b""), inner.numbers)
+            sample = _sample(text.data)
     if _blank_lines().search(sample):
-        text = Text(_blank_lines().sub(b"\n", text.data))
+        text = Text(_blank_lines().sub(b"\n", text.data), text.numbers)
     if _is_markup(sample):
         text = _without_markup(text)
     if _is_escaped(sample):
         text = resplit(text, _split_escaped)
+        sample = _sample(text.data)
+    if any(sign in sample for sign in _UNSEEN_SIGNS):
+        text = Text(_unseen().sub(b"", text.data), text.numbers)
     return text
+
+
+def normal(data: bytes) -> bytes:
+    """*data* in an encoding that holds ASCII as it is, its lines ended by line feeds, without zero bytes."""
+    return _line_feeds(_without_zeros(_one_encoding(data)))
+
+
+_ENDS: Final = 256 << 10
+
+
+def ends(data: bytes) -> bytes:
+    """The first and the last quarter of a MiB: what kind of text it is shows in both, as far as it shows at all."""
+    return data if len(data) <= 2 * _ENDS else data[:_ENDS] + b"\n" + data[-_ENDS:]
 
 
 def shown(data: bytes) -> str:
@@ -136,12 +192,26 @@ def _is_count(numbers: Iterable[int]) -> bool:
 def _one_encoding(data: bytes) -> bytes:
     if data.startswith(b"\xef\xbb\xbf"):
         return data[3:]
-    codec = _wide_codec(data)
+    codec = wide_codec(data)
     return data if codec is None else data.decode(codec, "replace").encode("utf-8", "replace")
 
 
-def _wide_codec(data: bytes) -> str | None:
+def _without_zeros(data: bytes) -> bytes:
+    """Without the zero bytes that a text has no use for.
+
+    A log that was emptied while its server went on begins with as many as it was long (copytruncate). A program's
+    file, which is full of them, is left as it is.
+    """
+    if b"\0" not in data:
+        return data
+    rest = data.lstrip(b"\0")
+    return rest.replace(b"\0", b"") if rest.count(0) * _MOST_ZEROS < len(rest) else data
+
+
+def wide_codec(data: bytes) -> str | None:
     """Tell UTF-16 by its mark, or by the zero bytes that ASCII text has in it (Windows' redirected output)."""
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     head = data[:4096]
@@ -167,6 +237,16 @@ def _colours() -> re.Pattern[bytes]:
 
 
 @cache
+def _unseen() -> re.Pattern[bytes]:
+    return re.compile(rb"\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad")
+
+
+def _is_contained(sample: bytes) -> bool:
+    """Whether there are signs of a container (`parse.container`), or none of a text: no blank near the start."""
+    return b" " not in sample[:400] or any(sign in sample for sign in _CONTAINED)
+
+
+@cache
 def _blank_lines() -> re.Pattern[bytes]:
     return re.compile(rb"\n[ \t]++(?=\n)")
 
@@ -185,7 +265,10 @@ def _is_markup(sample: bytes) -> bool:
 
 
 def _is_escaped(sample: bytes) -> bool:
-    return any(sign in sample for sign in (rb"\tat ", rb"\n\"", rb"\"main\"", rb"\n\n", rb'\n","'))
+    if any(sign in sample for sign in (rb"\tat ", rb"\n\"", rb"\"main\"", rb"\n\n", rb'\n","')):
+        return True
+    # A document of JSON whose strings hold lines; a path (C:\new) elsewhere holds none.
+    return sample.lstrip()[:1] in (b"{", b"[", b'"') and sample.count(rb"\n") > _FEW_ESCAPES
 
 
 @cache
@@ -268,9 +351,18 @@ def _escape_pattern() -> re.Pattern[bytes]:
     return re.compile(rb"\\(?:u([0-9a-fA-F]{4})|(.))")
 
 
+@cache
+def _key() -> re.Pattern[bytes]:
+    """What stands before a string in JSON, up to its opening quote: the string's own are escaped."""
+    return re.compile(rb'[^\\\n]{0,300}"[ \t]{0,4}:[ \t]{0,4}"')
+
+
 def _split_escaped(line: bytes) -> list[bytes]:
     if b"\\" not in line:
         return [line]
+    key = _key().match(line)
+    if key:
+        line = line[key.end() :]
     pieces = _escape_pattern().sub(_escape, line).split(b"\n")
     # What follows the last one is the rest of a JSON object: '","stream":"stdout","time":"..."}'.
     last = pieces[-1].strip()
@@ -281,6 +373,6 @@ def _split_escaped(line: bytes) -> list[bytes]:
 
 def _escape(match: re.Match[bytes]) -> bytes:
     if match[1]:
-        return chr(int(match[1], 16)).encode("utf-8", "replace")
-    known = {b"n": b"\n", b"t": b"\t", b"r": b"", b'"': b'"', b"\\": b"\\", b"/": b"/"}
+        return chr(int(match[1], 16)).encode("utf-8", "replace").strip(b"\0")
+    known = {b"n": b"\n", b"t": b"\t", b"r": b"", b"0": b"", b'"': b'"', b"\\": b"\\", b"/": b"/"}
     return known.get(match[2], match[0])

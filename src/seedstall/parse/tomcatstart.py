@@ -25,7 +25,13 @@ class ServerStart(NamedTuple):
     jvm_line: int = 0
     java_home: str = ""
     os_release: str = ""
+    os_name: str = ""
     options: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def on_linux(self) -> bool:
+        """Whether ``os_release`` is a Linux kernel's."""
+        return self.os_name == "Linux"
 
 
 def last_start(data: bytes) -> ServerStart | None:
@@ -49,8 +55,10 @@ def _made(values: list[tuple[str, int]], options: list[tuple[str, int]]) -> Serv
     if home is None:
         return ServerStart(options=tuple(options)) if options else None
     version = values[home + 1] if home + 1 < len(values) else ("", 0)
-    os_release = values[home - _AFTER_OS_VERSION][0] if home >= _AFTER_OS_VERSION else ""
-    return ServerStart(version[0], version[1], values[home][0], os_release, tuple(options))
+    above = home - _AFTER_OS_VERSION
+    os_release = values[above][0] if above >= 0 else ""
+    os_name = values[above - 1][0] if above > 0 else ""
+    return ServerStart(version[0], version[1], values[home][0], os_release, os_name, tuple(options))
 
 
 def _values(data: bytes) -> Iterator[tuple[str, int]]:

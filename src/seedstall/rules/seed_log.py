@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
-from seedstall.model.log import Observation, SeedingLine, ServerLog, StartLine
+from seedstall.model.kernel import KernelRandom
+from seedstall.model.log import BeginLine, Observation, Run, SeedingLine, ServerLog, StartLine
+from seedstall.model.redact import visible
 from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
@@ -36,37 +37,7 @@ def cost_ms(log: ServerLog | None) -> int | None:
 
 def startup_ms(log: ServerLog | None) -> int | None:
     """The last start the log tells."""
-    return log.starts[-1].took_ms if log is not None and log.starts else None
-
-
-class Run(NamedTuple):
-    """One start in a log: its seeding lines, and the line that completes it (``None`` where it goes no further)."""
-
-    seeding: tuple[SeedingLine, ...]
-    start: StartLine | None
-
-    @property
-    def worst(self) -> SeedingLine | None:
-        """The longest seeding: concurrent ones overlap, so the maximum counts and not the sum."""
-        return max(self.seeding, key=lambda line: line.took_ms, default=None)
-
-
-def runs(log: ServerLog) -> tuple[Run, ...]:
-    """The starts of a log, in order; a log of several inputs keeps each input's starts together."""
-    found: list[Run] = []
-    told: tuple[SeedingLine | StartLine, ...] = (*log.seeding, *log.starts)
-    for origin in dict.fromkeys(line.origin for line in told):
-        lines = [line for line in told if line.origin == origin]
-        seeding: list[SeedingLine] = []
-        for line in sorted(lines, key=lambda entry: entry.line):
-            if isinstance(line, SeedingLine):
-                seeding.append(line)
-            else:
-                found.append(Run(tuple(seeding), line))
-                seeding = []
-        if seeding:
-            found.append(Run(tuple(seeding), None))
-    return tuple(found)
+    return (log.starts[-1].took_ms or None) if log is not None and log.starts else None
 
 
 def from_log(
@@ -77,11 +48,18 @@ def from_log(
     *caught* are threads that the same text shows in the seed read: the wait is over, and they prove what it was.
     """
     log = seeds.log
-    if log is None or not log.seeding or _is_threaded(seeds, around):
+    yield from _told_by_netty(seeds)
+    if log is None:
         return
-    told = runs(log)
-    last = [run for run, after in zip(told, (*told[1:], None), strict=True) if _is_last(run, after)]
-    now = max(last, key=_cost)
+    unfinished = log.unfinished
+    seen = bool(seeds.threads or (seeds.tasks and seeds.syscalls_seen))
+    if unfinished is not None and not seen and not any(map(_slow_run, log.last_runs())):
+        yield _breaks_off(unfinished, log)
+        return
+    if not log.seeding or _is_threaded(seeds, around):
+        return
+    told = log.runs()
+    now = max(log.last_runs(), key=_cost)
     before = max(told, key=_cost)
     if _cost(now) > HARMLESS_MS:
         yield _slow(now, log, around, caught)
@@ -91,16 +69,72 @@ def from_log(
         yield _harmless(now.worst, now.start)
 
 
+def _slow_run(run: Run) -> bool:
+    return _cost(run) > HARMLESS_MS
+
+
+def _breaks_off(begin: BeginLine, log: ServerLog) -> Finding:
+    """The last start has no end in the log: it hangs, or the log was cut, and only the first is a stall.
+
+    Tomcat seeds its session ids right after it scanned the application's jars, and says so only when it is done: a
+    Tomcat that hangs there shows the scan's hint as its last line.
+    """
+    last = log.last_line
+    scanned = last is not None and any(
+        word in last[2] for word in ("TldScanner", "TldConfig", "TldLocationsCache")
+    )
+    where = f' (its last line is {last[0]}:{last[1]}: "{visible(last[2])[:160]}")' if last else ""
+    silent = (
+        ": Tomcat seeds its session ids right there and is silent until that is done, so it may wait for random bytes"
+        if scanned
+        else ""
+    )
+    lines = [Evidence(origin=f"{begin.origin}:{begin.line}", excerpt=begin.excerpt)]
+    if last is not None:
+        lines.append(Evidence(origin=f"{last[0]}:{last[1]}", excerpt=last[2]))
+    return Finding(
+        message="a start that the log does not see to its end",
+        sentence=f"the last start in the log has no end{where}{silent}",
+        cause=Cause.BLOCKING_SEED if scanned else Cause.NONE,
+        status=Status.UNKNOWN,
+        severity=Severity.NOTE,
+        confidence=Confidence.POSSIBLE,
+        evidence=tuple(lines),
+        notes=(
+            "whether it hangs there or the log was cut does not stand here: diagnose its PID, or a dump of it",
+        ),
+    )
+
+
+def _told_by_netty(seeds: SeedEvidence) -> Iterator[Finding]:
+    """Netty's ``ThreadLocalRandom`` gave up waiting for its seed after 3 s (4.0 and 4.1) and went on without.
+
+    It is a limit of wall-clock time: a full heap and a CPU limit trip it too, so it proves nothing by itself.
+    """
+    items = seeds.observations.items if seeds.observations is not None else ()
+    late = [o for o in items if o.kind == "netty-seed-late"]
+    if late:
+        first = late[0]
+        yield Finding(
+            message="a seed that Netty did not get within its time",
+            sentence=(
+                f"Netty waited {first.value or 3} s for a seed and went on without ({first.origin}:{first.line}):"
+                " a slow seed source, a full heap or a starved CPU"
+            ),
+            cause=Cause.BLOCKING_SEED,
+            status=Status.UNKNOWN,
+            severity=Severity.NOTE,
+            confidence=Confidence.POSSIBLE,
+            evidence=(Evidence(origin=f"{first.origin}:{first.line}", excerpt=first.excerpt),),
+            notes=(
+                "the limit is one of wall-clock time: long collections and a throttled CPU trip it as well",
+            ),
+            cost_ms=1000 * (first.value or 3),
+        )
+
+
 def _cost(run: Run) -> int:
     return run.worst.took_ms if run.worst is not None else 0
-
-
-def _is_last(run: Run, after: Run | None) -> bool:
-    return after is None or _origin(run) != _origin(after)
-
-
-def _origin(run: Run) -> str:
-    return run.start.origin if run.start is not None else run.seeding[0].origin
 
 
 def _earlier(now: Run, before: Run, line: SeedingLine) -> Finding:
@@ -233,22 +267,30 @@ def is_dry(observation: Observation) -> bool:
     return observation.kind == "dd-random" and took > SLOW_DD_MS and (size is None or size < took)
 
 
-def from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
-    """A ``dd`` of the device that stood still: the device blocks, whoever reads it."""
+def from_measurements(seeds: SeedEvidence, kernel: KernelRandom | None = None) -> Iterator[Finding]:
+    """What was measured without a thread dump: reads of the device that stood still, by ``dd``, a trace, the kernel."""
     items = seeds.observations.items if seeds.observations is not None else ()
+    if not items or slow_lines(seeds.log):
+        return
+    from seedstall.rules import seed_trace  # noqa: PLC0415 - only where something was measured
+
     slow = [o for o in items if is_dry(o)]
-    if slow_lines(seeds.log):
-        return
-    if not slow:
-        yield from _from_trace(items)
-        return
+    if slow:
+        yield _dry(slow, items)
+    else:
+        yield from seed_trace.from_trace(items, seeds, kernel)
+
+
+def _dry(slow: list[Observation], items: tuple[Observation, ...]) -> Finding:
     worst = max(slow, key=lambda o: o.ms or 0)
     counts = [o for o in items if o.kind == "entropy-avail" and o.value is not None]
+    daemons = [o for o in items if o.kind == "feeder-state"]
     bits = f", entropy_avail {counts[0].value}" if counts else ""
-    yield Finding(
+    size = f"{worst.value} bytes" if worst.value is not None else "a read"
+    return Finding(
         message="a dry /dev/random",
         sentence=(
-            f"/dev/random is dry: {worst.value} bytes took {account.duration(worst.ms or 0)}{bits};"
+            f"/dev/random is dry: {size} took {account.duration(worst.ms or 0)}{bits};"
             " a Java program that seeds from it waits as long"
         ),
         cause=Cause.BLOCKING_SEED,
@@ -256,33 +298,13 @@ def from_measurements(seeds: SeedEvidence) -> Iterator[Finding]:
         severity=Severity.WARNING,
         confidence=Confidence.LIKELY,
         evidence=tuple(
-            Evidence(origin=f"{o.origin}:{o.line}", excerpt=o.excerpt) for o in (*slow, *counts[:2])
+            Evidence(origin=f"{o.origin}:{o.line}", excerpt=o.excerpt)
+            for o in (*slow, *counts[:2], *daemons[:2])
         ),
         fixes=(remedies.feeder(), *remedies.egd_fixes(None, None, None)),
         notes=(
+            *(f"{o.text}: it feeds nothing" for o in daemons[:1] if not o.value),
             "no thread or log of the Java program stands here: a thread dump or its log would confirm it",
-            right_egd(None).why,
-        ),
-    )
-
-
-def _from_trace(items: tuple[Observation, ...]) -> Iterator[Finding]:
-    """An strace that ends inside a read of the device: the call had not come back."""
-    ends = [o for o in items if o.kind == "strace-random-read" and o.text == "unfinished"]
-    if not ends:
-        return
-    last = ends[-1]
-    yield Finding(
-        message="a read of /dev/random that had not come back",
-        sentence="the trace ends inside a read of /dev/random: whoever was traced waits there for random bytes",
-        cause=Cause.BLOCKING_SEED,
-        status=Status.STALLED,
-        severity=Severity.ERROR,
-        confidence=Confidence.LIKELY,
-        evidence=(Evidence(origin=f"{last.origin}:{last.line}", excerpt=last.excerpt),),
-        fixes=remedies.egd_fixes(None, None, None),
-        notes=(
-            "which Java code asks does not stand in a trace: a thread dump shows it",
             right_egd(None).why,
         ),
     )
