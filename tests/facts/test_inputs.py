@@ -1,7 +1,12 @@
 import gzip
+import io
 import lzma
+import zipfile
+from collections.abc import Callable
+from itertools import islice
 
 import pytest
+from benchmarks.gen_dumps import series as moments
 from tests.texts import live, post, probes, tomcat_logs
 
 from seedstall.engine.case import Case
@@ -10,6 +15,7 @@ from seedstall.facts.inputs import InputTexts
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.model.log import Observations, ServerLog
 from seedstall.model.threads import ThreadDumps
+from seedstall.parse import packed
 from seedstall.source.base import Held
 
 DUMP = Ref(Space.ATTACH, "threaddump")
@@ -114,14 +120,47 @@ def test_packed_inputs() -> None:
     assert [(d.origin, len(d.threads)) for d in reading.value.dumps] == [("a.gz", 22), ("b.xz", 12)]
 
 
-def test_a_bomb_is_refused_by_name_and_limit() -> None:
-    bomb = gzip.compress(b"\0" * (257 << 20), compresslevel=1)
+def test_a_bomb_is_refused_by_name_and_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "STREAM_LIMIT", 12 << 20)
+    bomb = gzip.compress(b"one line\n" * (2 << 20), compresslevel=1)
 
     missing = why(case({"bomb.gz": bomb}).get(ThreadDumps))
 
     assert missing.why is Why.MALFORMED
     assert "bomb.gz" in missing.detail
-    assert "256 MiB" in missing.detail
+    assert "12 MiB" in missing.detail
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_a_long_input_is_read_in_pieces(pack: Callable[[bytes], bytes]) -> None:
+    told = list(islice(moments("17", seed=True), 12))
+    data = "".join(moment.text for moment in told).encode()
+    assert len(data) > inputs.HELD
+
+    known = case({"catalina.out": pack(data)})
+
+    dumps = known.value(ThreadDumps)
+    assert dumps is not None
+    assert [d.total for d in dumps.dumps] == [moment.threads for moment in told]
+    assert [bool(d.omitted) for d in dumps.dumps] == [True] * 10 + [False] * 2
+    log = known.value(ServerLog)
+    assert log is not None
+    assert log.lines == data.count(b"\n") + 1
+
+
+def test_a_long_member_of_an_archive_and_its_neighbour() -> None:
+    data = "".join(moment.text for moment in islice(moments("17", seed=True), 12)).encode()
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("logs/catalina.out", data)
+        archive.writestr("jstack.txt", HANG)
+
+    dumps = case({"ticket.zip": whole.getvalue()}).value(ThreadDumps)
+
+    assert dumps is not None
+    assert [d.origin for d in dumps.dumps] == ["ticket.zip!logs/catalina.out"] * 12 + [
+        "ticket.zip!jstack.txt"
+    ]
 
 
 def test_each_input_is_decoded_once() -> None:

@@ -1,6 +1,9 @@
 import bz2
 import gzip
+import importlib.util
+import io
 import lzma
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -8,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedstall.parse.packed import unpacked
+from seedstall.parse.packed import members, unpacked
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -48,11 +51,79 @@ def test_a_cut_or_damaged_file_is_said_to_be_one(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"), [(b"PK\x03\x04...", "zip"), (b"\x28\xb5\x2f\xfd...", "zstd")]
+    ("data", "kind"),
+    [
+        (b"\x04\x22\x4d\x18...", "lz4 -dc FILE"),
+        (b"7z\xbc\xaf\x27\x1c...", "7z x FILE"),
+        (b"Rar!\x1a\x07...", "unrar x FILE"),
+        (b"\x1f\x9d...", "uncompress -c FILE"),
+    ],
 )
-def test_other_archives_are_named(data: bytes, kind: str) -> None:
+def test_other_archives_are_named_with_the_command_that_unpacks_them(
+    data: bytes, kind: str
+) -> None:
     with pytest.raises(ValueError, match=kind):
         unpacked(data)
+
+
+def test_zstd_is_unpacked_where_a_library_is_there_and_else_named_with_its_command() -> None:
+    """Frames of zstd 1.5: a raw block of eight bytes."""
+    frame = bytes.fromhex("28b52ffd2008410000") + b"text\ntxt"
+    try:
+        import compression.zstd  # type: ignore[import-not-found,unused-ignore] # noqa: F401
+    except ImportError:
+        has = importlib.util.find_spec("zstandard") is not None
+    else:
+        has = True
+    if has:
+        assert unpacked(frame) == b"text\ntxt"
+    else:
+        with pytest.raises(ValueError, match=r"zstd -dc FILE \| seedstall diagnose -"):
+            unpacked(frame)
+
+
+def zipped(**files: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def test_the_files_of_archives_and_what_is_packed_in_them() -> None:
+    inner = zipped(a=b"one", b=gzip.compress(b"two"), c=zipped(d=b"three"))
+
+    assert [(m.name, m.data) for m in members(inner)] == [
+        ("a", b"one"),
+        ("b", b"two"),
+        ("c!d", b"three"),
+    ]
+    assert [(m.name, m.data) for m in members(b"text")] == [("", b"text")]
+
+
+def test_archives_in_archives_end_somewhere() -> None:
+    data = b"text"
+    for _ in range(8):
+        data = zipped(a=data)
+
+    assert b"text" not in b"".join(m.data for m in members(data))
+
+
+def test_bombs_in_archives_are_refused_with_the_limit_named() -> None:
+    with pytest.raises(ValueError, match="the limit"):
+        members(zipped(a=b"\0" * (3 << 20)), limit=1 << 20)
+    with pytest.raises(ValueError, match="the limit"):
+        members(zipped(a=bytes(600 << 10), b=bytes(600 << 10)), limit=1 << 20)
+    with pytest.raises(ValueError, match="the limit"):
+        members(zipped(a=gzip.compress(b"\0" * (3 << 20))), limit=1 << 20)
+
+
+def test_a_damaged_archive_is_said_to_be_one() -> None:
+    whole = zipped(a=bytes(range(256)) * 50)
+
+    for part in (whole[:-30], whole[: len(whole) // 2], whole[:12]):
+        with pytest.raises(ValueError, match="not a whole zip"):
+            members(part)
 
 
 @given(st.sampled_from([b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh9", b""]), st.binary(max_size=200))

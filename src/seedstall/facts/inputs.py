@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
 from itertools import chain
 from typing import TypeVar
 
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
-from seedstall.model.log import Observations, ServerLog
+from seedstall.model.log import Observation, Observations, ServerLog
 from seedstall.model.record import dataclass
 from seedstall.model.threads import ThreadDump, ThreadDumps
 from seedstall.parse.text import Text, plain
-from seedstall.source.base import Source
+from seedstall.source.base import MEMORY, Source, pieces
 
 T = TypeVar("T")
 DUMP = Ref(Space.ATTACH, "threaddump")
+HELD = 8 << 20
+"""Bytes of a text that is read as a whole; a longer one is read in pieces."""
+MOST_MEASURED = 10_000
 NAMES = Ref(Space.INPUT, "", Ask.LIST)
+CORE = Ref(Space.PROCESS, "core")
+FIRST = Ref(Space.INPUT, "given/first")
+"""Which way to a dump the user wants taken first: ``attach``."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputTexts:
-    """The inputs that could be read, by name, in their given order; and why others could not."""
+    """The inputs that could be read, by name, in their given order; and why others could not.
+
+    Of one that is too long to be held, ``long`` has what was read as it came by, and its text here is what stands
+    between its dumps (the last part of it, where that is too long as well).
+    """
 
     texts: tuple[tuple[str, Text], ...]
     unread: tuple[Missing, ...] = ()
+    long: Mapping[str, LongInput] = field(default_factory=dict[str, "LongInput"])
+
+
+@dataclass(frozen=True, slots=True)
+class LongInput:
+    """What an input says that was read in pieces: its dumps, and what the parts that were let go say as logs."""
+
+    dumps: tuple[ThreadDump, ...]
+    logs: tuple[ServerLog, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    lines: int = 0
 
 
 def input_texts(source: Source) -> InputTexts:
@@ -35,21 +57,78 @@ def input_texts(source: Source) -> InputTexts:
     listed = source.read(NAMES)
     if isinstance(listed, Missing):
         raise Unavailable(listed)
-    from seedstall.parse.packed import unpacked  # noqa: PLC0415 - imported when there is an input
-
     texts: list[tuple[str, Text]] = []
     unread: list[Missing] = []
+    long: dict[str, LongInput] = {}
     for name in listed.value.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         ref = Ref(Space.INPUT, name)
-        reading = source.read(ref)
-        if isinstance(reading, Missing):
-            unread.append(reading)
-            continue
         try:
-            texts.append((name, plain(unpacked(reading.value))))
+            for inner, data in _contents(source, ref):
+                if isinstance(data, bytes):
+                    texts.append((inner, plain(data)))
+                else:
+                    rest, long[inner] = _read_long(inner, data)
+                    texts.append((inner, rest))
+        except Unavailable as error:
+            unread.append(error.missing)
+        except OSError as error:
+            unread.append(Missing(Why.MALFORMED, (ref,), f"{name}: {error.strerror or error}"))
         except ValueError as error:
             unread.append(Missing(Why.MALFORMED, (ref,), f"{name}: {error}"))
-    return InputTexts(tuple(texts), tuple(unread))
+    return InputTexts(tuple(texts), tuple(unread), long)
+
+
+def _contents(source: Source, ref: Ref) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
+    """The texts of one input, unpacked, each with its name: as a whole, or in pieces where it is long."""
+    from seedstall.parse import packed  # noqa: PLC0415 - imported when there is an input
+
+    reading = source.read(ref)
+    if isinstance(reading, Got):
+        try:
+            yield from _members(ref.path, reading.value, HELD)
+        except packed.TooLargeError:
+            packed_pieces = iter((reading.value,))
+        else:
+            return
+    else:
+        streamed = pieces(source, ref) if reading.why is Why.TRUNCATED else reading
+        if isinstance(streamed, Missing):
+            raise Unavailable(reading)
+        packed_pieces = streamed.value
+    try:
+        yield ref.path, packed.streamed(packed_pieces)
+    except packed.NotStreamedError as error:
+        yield from _members(ref.path, packed.gathered(error.taken, packed_pieces), packed.LIMIT)
+
+
+def _members(name: str, data: bytes, limit: int) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
+    from seedstall.parse.packed import members  # noqa: PLC0415 - see above
+
+    for inner, content in members(data, max(limit, len(data))):
+        whole = f"{name}!{inner}" if inner else name
+        if len(content) <= HELD:
+            yield whole, content
+        else:
+            yield whole, (content[at : at + HELD] for at in range(0, len(content), HELD))
+
+
+def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
+    """What is left of a long text to be parsed, and what was parsed on the way."""
+    from seedstall.parse.longtext import LongText  # noqa: PLC0415 - only for such an input
+    from seedstall.parse.observation import observations  # noqa: PLC0415 - see above
+    from seedstall.parse.serverlog import server_log  # noqa: PLC0415 - see above
+
+    long = LongText(name)
+    logs: list[ServerLog] = []
+    seen: dict[tuple[str, int], Observation] = {}
+    rest: Text | None = None
+    for part in long.parts(data):
+        if rest is not None:
+            logs.append(server_log(rest, name))
+            if len(seen) < MOST_MEASURED:
+                seen |= {(o.kind, o.line): o for o in observations(rest, name).items}
+        rest = part
+    return rest or Text(b""), LongInput(long.dumps, tuple(logs), tuple(seen.values()), long.lines)
 
 
 def thread_dumps_of_case(source: Source, inputs: InputTexts | Missing) -> ThreadDumps:
@@ -59,22 +138,102 @@ def thread_dumps_of_case(source: Source, inputs: InputTexts | Missing) -> Thread
         Unavailable: none holds a dump. What kept us from asking the JVM is the reason, if something did; else the input
             that could not be read; else it is that no input holds one.
     """
-    attached = source.read(DUMP)
-    from seedstall.parse.threaddump import thread_dumps  # noqa: PLC0415 - costs milliseconds
-
+    remembered = _of_core(source)
+    live = _of_jvm(source) if remembered is None else None
     dumps: list[ThreadDump] = []
-    if isinstance(inputs, InputTexts):
-        dumps.extend(chain.from_iterable(thread_dumps(text, name) for name, text in inputs.texts))
-    if isinstance(attached, Got):
-        dumps.extend(thread_dumps(attached.value, "attach"))
+    if isinstance(inputs, InputTexts) and inputs.texts:
+        from seedstall.parse.threaddump import thread_dumps  # noqa: PLC0415 - costs milliseconds
+
+        for name, text in inputs.texts:
+            long = inputs.long.get(name)
+            dumps.extend(thread_dumps(text, name) if long is None else long.dumps)
+    if isinstance(live, tuple):
+        dumps.extend(live)
+    if isinstance(remembered, ThreadDump):
+        dumps.append(remembered)
     if dumps:
         return ThreadDumps(tuple(dumps))
-    if isinstance(attached, Got):
-        start = attached.value[:200].decode("utf-8", "replace").strip()
-        raise Unavailable(Missing(Why.MALFORMED, (DUMP,), f"the answer holds no thread: {start!r}"))
-    if attached.why is not Why.NOT_COLLECTED or isinstance(inputs, Missing):
-        raise Unavailable(attached)
+    if isinstance(remembered, Missing):
+        raise Unavailable(remembered)
+    if isinstance(inputs, Missing):
+        raise Unavailable(live if isinstance(live, Missing) else inputs)
+    if isinstance(live, Missing) and live.why is not Why.NOT_COLLECTED:
+        raise Unavailable(live)
     raise Unavailable(_none(inputs, "no thread dump"))
+
+
+def _of_jvm(source: Source) -> tuple[ThreadDump, ...] | Missing:
+    """What the running JVM shows: its memory first, which costs it nothing; its own dump where that is not all.
+
+    The other way round where the user says so (``--attach``).
+    """
+    said = source.read(FIRST)
+    attach_first = isinstance(said, Got) and said.value == b"attach"
+    read = None if attach_first else _from_memory(source)
+    if isinstance(read, ThreadDump) and read.complete and not read.unread:
+        return (read,)
+    attached = _attached(source)
+    if isinstance(attached, Missing) and read is None:
+        read = _from_memory(source)
+    if isinstance(attached, Missing) and isinstance(read, ThreadDump):
+        return (read,)
+    if isinstance(attached, Missing) and isinstance(read, Missing):
+        return _neither(attached, read)
+    return attached
+
+
+def _attached(source: Source) -> tuple[ThreadDump, ...] | Missing:
+    """The JVM's own dump, by attach."""
+    reading = source.read(DUMP)
+    if isinstance(reading, Missing):
+        return reading
+    from seedstall.parse.threaddump import thread_dumps  # noqa: PLC0415 - costs milliseconds
+
+    dumps = thread_dumps(reading.value, "attach")
+    if dumps:
+        return tuple(dumps)
+    start = reading.value[:200].decode("utf-8", "replace").strip()
+    return Missing(Why.MALFORMED, (DUMP,), f"the answer holds no thread: {start!r}")
+
+
+def _from_memory(source: Source) -> ThreadDump | Missing:
+    """The threads as its memory holds them. Evidence that holds no memory costs nothing here."""
+    held = source.read(MEMORY)
+    if isinstance(held, Missing) and held.why in (Why.NOT_COLLECTED, Why.REFUSED):
+        return held
+    from seedstall.facts.memory import memory_dump  # noqa: PLC0415 - costs milliseconds
+
+    try:
+        return memory_dump(source)
+    except Unavailable as error:
+        return error.missing
+
+
+def _neither(attached: Missing, read: Missing) -> Missing:
+    """Why neither way led to a dump. That our own policy kept us from its memory adds nothing."""
+    if read.why in (Why.NOT_COLLECTED, Why.REFUSED) and not read.detail:
+        return attached
+    if attached.why is Why.NOT_COLLECTED or read.why is Why.REFUSED:
+        return attached
+    detail = f"{attached.detail or attached.why}; its memory: {read.detail or read.why}"
+    return Missing(attached.why, (*attached.origins, *read.origins), detail)
+
+
+def _of_core(source: Source) -> ThreadDump | Missing | None:
+    """The stacks that a core's memory holds, or why they cannot be had; ``None`` where the evidence is no core."""
+    if isinstance(source.read(CORE), Missing):
+        return None
+    from seedstall.facts.core import core_dump  # noqa: PLC0415 - only for cores
+    from seedstall.facts.memory import memory_dump  # noqa: PLC0415 - only for cores
+
+    try:
+        return memory_dump(source)
+    except Unavailable as error:
+        core = core_dump(source)
+        if not core.is_cut:
+            return error.missing
+        told = f"the core is cut, {core.held}: {error.missing.detail}"
+        return Missing(Why.TRUNCATED, error.missing.origins, told)
 
 
 def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
@@ -85,7 +244,15 @@ def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
     """
     from seedstall.parse.serverlog import server_log  # noqa: PLC0415 - costs milliseconds
 
-    logs = [server_log(text, name) for name, text in inputs.texts]
+    logs: list[ServerLog] = []
+    for name, text in inputs.texts:
+        log = server_log(text, name)
+        if name in inputs.long:
+            before = inputs.long[name].logs
+            logs += before
+            lines = inputs.long[name].lines - sum(part.lines for part in before)
+            log = replace(log, lines=lines if log.lines else 0)
+        logs.append(log)
     logs = [log for log in logs if log.lines]
     if not logs:
         raise Unavailable(_none(inputs, "no line of a server log"))
@@ -101,6 +268,8 @@ def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
         jvm_version=_first(log.jvm_version for log in logs),
         os_release=_first(log.os_release for log in logs),
         product_version=_first(log.product_version for log in logs),
+        begins=_joined(logs, lambda log: log.begins),
+        silences=_joined(logs, lambda log: log.silences),
     )
 
 
@@ -112,12 +281,14 @@ def observations_of_case(_source: Source, inputs: InputTexts) -> Observations:
     """
     from seedstall.parse.observation import observations  # noqa: PLC0415 - costs milliseconds
 
-    found = tuple(
-        chain.from_iterable(observations(text, name).items for name, text in inputs.texts)
-    )
+    found: dict[tuple[str, str, int, str], Observation] = {}
+    for name, text in inputs.texts:
+        before = inputs.long[name].observations if name in inputs.long else ()
+        for seen in chain(before, observations(text, name).items):
+            found[seen.kind, name, seen.line, seen.text] = seen
     if not found:
         raise Unavailable(_none(inputs, "no measurement"))
-    return Observations(found)
+    return Observations(tuple(found.values()))
 
 
 def _joined(logs: list[ServerLog], part: Callable[[ServerLog], tuple[T, ...]]) -> tuple[T, ...]:

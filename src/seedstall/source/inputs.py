@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from seedstall.model.errors import UsageError
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
@@ -14,8 +14,12 @@ from seedstall.source.base import Held
 from seedstall.source.detect import Kind, Target
 from seedstall.source.pipe import Pipe
 
-FILE_LIMIT = 256 << 20
-"""Bytes of one file, unpacked. Thread dumps and logs are text; parsing takes a small multiple of it."""
+FILE_LIMIT = 8 << 20
+"""Bytes of one file, unpacked, that are read as a whole: more is read in pieces (`InputSource.pieces`)."""
+LONGEST = 16 << 30
+"""Bytes of one file in pieces: at 300 MB/s a minute's work."""
+PIECE = 4 << 20
+"""Bytes of a piece: small enough for a processor's cache, large enough to hold a dump or two."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -27,6 +31,7 @@ class InputSource:
         self._targets = {target.name: target for target in targets}
         self._limit = limit
         self._known: dict[str, Reading[bytes]] = {}
+        self._begun: dict[str, _Begun] = {}
 
     def read(self, ref: Ref) -> Reading[bytes]:
         """Answer ``Ref(INPUT, "", LIST)`` and ``Ref(INPUT, name)``; anything else was not collected."""
@@ -40,30 +45,91 @@ class InputSource:
             self._known[ref.path] = self._reading(ref)
         return self._known[ref.path]
 
+    def pieces(self, ref: Ref) -> Reading[Iterator[bytes]]:
+        """The bytes of a file as they are on disk, packed or not, a few MiB at a time; of a pipe only once.
+
+        Read and not mapped into memory: a log that its server empties while it is read (copytruncate) would end us by
+        SIGBUS. Taking the next one raises `OSError` where the rest cannot be read.
+        """
+        if (
+            ref.space is not Space.INPUT
+            or ref.ask is not Ask.CONTENT
+            or ref.path not in self._targets
+        ):
+            return Missing(Why.NOT_COLLECTED, (ref,))
+        try:
+            begun = self._begun.pop(ref.path, None) or _Begun(_chunks(self._targets[ref.path]))
+            return Got(begun.all(), (ref,))
+        except OSError as error:
+            return Missing(rooted.why(error), (ref,), error.strerror or str(error))
+
     def _reading(self, ref: Ref) -> Reading[bytes]:
         try:
-            data = _content(self._targets[ref.path], self._limit)
-            return Got(_unpacked(data, self._limit) if data.startswith(_GZIP) else data, (ref,))
+            begun = _Begun(_chunks(self._targets[ref.path]))
+            data = begun.head(self._limit)
+            if data is None:
+                self._begun[ref.path] = begun
+                raise rooted.TooLargeError(errno.EFBIG, f"larger than {self._limit >> 10} KiB")
+            try:
+                whole = _unpacked(data, self._limit) if data.startswith(_GZIP) else data
+            except rooted.TooLargeError:
+                self._begun[ref.path] = begun
+                raise
+            return Got(whole, (ref,))
         except OSError as error:
             return Missing(rooted.why(error), (ref,), error.strerror or str(error))
         except ValueError as error:
             return Missing(Why.MALFORMED, (ref,), str(error))
 
 
-def _content(target: Target, limit: int) -> bytes:
-    """A file, or what a pipe holds (``diagnose <(journalctl -u tomcat)``).
+class _Begun:
+    """A file of which the beginning was read: what was read of a pipe cannot be read again."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._read: list[bytes] = []
+
+    def head(self, limit: int) -> bytes | None:
+        """All of it; ``None`` where that is more than *limit*."""
+        size = 0
+        for chunk in self._chunks:
+            self._read.append(chunk)
+            size += len(chunk)
+            if size > limit:
+                return None
+        return b"".join(self._read)
+
+    def all(self) -> Iterator[bytes]:
+        """What was read and the rest, once."""
+        size = 0
+        while self._read:
+            chunk = self._read.pop(0)
+            size += len(chunk)
+            yield chunk
+        for chunk in self._chunks:
+            size += len(chunk)
+            if size > LONGEST:
+                raise rooted.TooLargeError(errno.EFBIG, f"larger than {LONGEST >> 30} GiB")
+            yield chunk
+
+
+def _chunks(target: Target) -> Iterator[bytes]:
+    """The bytes of a file, or what a pipe holds (``diagnose <(journalctl -u tomcat)``).
 
     A device, or a file of the kernel's own, is never opened: it may not end.
     """
     if target.kind is Kind.STDIN:
-        return rooted.read_all(0, limit)
+        yield from rooted.chunks(0, PIECE)
+        return
     if target.pipe is not None:
-        return target.pipe.read_all(limit)
+        yield from target.pipe.chunks()
+        return
     located = os.open(target.path, os.O_PATH | os.O_CLOEXEC)
     try:
         found = os.fstat(located)
         if stat.S_ISFIFO(found.st_mode):
-            return Pipe(f"/proc/self/fd/{located}").read_all(limit)
+            yield from Pipe(f"/proc/self/fd/{located}").chunks()
+            return
         made_by = rooted.pseudo_kind(found.st_dev)
         if made_by and stat.S_ISREG(found.st_mode):
             raise rooted.NotOpenedError(errno.EINVAL, f"the kernel's ({made_by}) is not read")
@@ -71,9 +137,13 @@ def _content(target: Target, limit: int) -> bytes:
             raise rooted.NotOpenedError(
                 errno.EINVAL, f"{rooted.kind_of(found.st_mode)} is not read"
             )
-        return rooted.content(located, limit)
+        opened = os.open(f"/proc/self/fd/{located}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     finally:
         os.close(located)
+    try:
+        yield from rooted.chunks(opened, PIECE)
+    finally:
+        os.close(opened)
 
 
 def _unpacked(data: bytes, limit: int) -> bytes:
@@ -103,8 +173,10 @@ def _unpacked(data: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def given(jdk: str = "", egd: str = "", kernel: str = "") -> Held:
+def given(jdk: str = "", egd: str = "", kernel: str = "", first: str = "") -> Held:
     """What the user says of the target: ``--jdk``, ``--egd``, ``--kernel``; ``""`` for what was not said.
+
+    *first* is the way to a thread dump that is to be taken first: ``attach`` (``--attach``).
 
     Raises:
         UsageError: the version is none.
@@ -112,6 +184,7 @@ def given(jdk: str = "", egd: str = "", kernel: str = "") -> Held:
     said = {
         Ref(Space.INPUT, "given/jdk"): said_jdk(jdk),
         Ref(Space.INPUT, "given/egd"): egd,
+        Ref(Space.INPUT, "given/first"): first,
         Ref(Space.KERNEL, "proc/sys/kernel/osrelease"): said_kernel(kernel),
     }
     return Held({ref: os.fsencode(text) for ref, text in said.items() if text})

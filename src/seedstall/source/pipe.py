@@ -11,9 +11,8 @@ import errno
 import os
 import select
 import time
+from collections.abc import Iterator
 from pathlib import Path
-
-from seedstall.source import rooted
 
 NOBODY_S = 5.0
 """How long a first writer is waited for."""
@@ -43,22 +42,16 @@ class Pipe:
         if fd >= 0:
             os.close(fd)
 
-    def read_all(self, limit: int) -> bytes:
-        """Everything up to its end.
+    def chunks(self) -> Iterator[bytes]:
+        """Everything up to its end, as it comes.
 
         Raises:
             TimeoutError: the writer said nothing for `SILENCE_S` and did not end.
-            TooLargeError: there is more than *limit*.
         """
-        parts: list[bytes] = []
-        size, data = 0, self._head
+        data = self._head
         while data:
-            parts.append(data)
-            size += len(data)
-            if size > limit:
-                raise rooted.TooLargeError(errno.EFBIG, f"larger than {limit >> 10} KiB")
+            yield data
             data = self._next(1 << 20)
-        return b"".join(parts)
 
     def _first(self) -> bytes:
         nameless = str(Path(f"/proc/self/fd/{self._fd}").readlink()).startswith("pipe:")

@@ -16,6 +16,7 @@ import functools
 import os
 import stat
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Why
@@ -212,6 +213,18 @@ def read_all(fd: int, limit: int = LIMIT) -> bytes:
         parts.append(data)
         size += len(data)
     return b"".join(parts)
+
+
+def chunks(fd: int, size: int) -> Iterator[bytes]:
+    """Everything up to the end, *size* bytes at a time; a pipe's as they come.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = os.read(fd, size)
+    while data:
+        yield data
+        data = os.read(fd, size)
 
 
 def listing(fd: int) -> bytes:
