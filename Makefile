@@ -13,9 +13,11 @@ RUN := .venv/.stamp-run
 DEV := .venv/.stamp-dev
 # Named one by one: outside a git repository .gitignore does not keep ruff out of .jdk8.
 PYTHON_FILES := src tests benchmarks scripts/tsa
+MB := 200
+SECONDS := 60
 PYTEST ?= .venv/bin/pytest
 
-.PHONY: help demo test matrix lint types bench jvms jdk8 format clean
+.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format clean
 
 help: ## This list
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
@@ -29,6 +31,9 @@ test: $(DEV) jvms ## All tests; those of real JVMs, Tomcat and root run where th
 matrix: $(DEV) jvms ## Measure the whole seeding matrix on every JVM (minutes)
 	$(PYTEST) -m matrix $(ARGS)
 
+soak: $(DEV) jvms ## 1,000 attaches to one JVM, 100 JVMs that come and go while all are looked at (minutes)
+	PYTHONPATH=. .venv/bin/python benchmarks/soak.py
+
 lint: $(DEV) ## Style, layers, shell scripts
 	.venv/bin/ruff format --check $(PYTHON_FILES)
 	.venv/bin/ruff check $(PYTHON_FILES)
@@ -39,8 +44,14 @@ types: $(DEV) ## mypy and pyright, both strict
 	.venv/bin/mypy
 	.venv/bin/pyright
 
-bench: $(DEV) .jvms/17/.stamp ## diagnose against jstack
+bench: $(DEV) .jvms/17/.stamp ## diagnose against jstack, reading against tdscope (MB=200)
 	.venv/bin/python benchmarks/diagnose_against_jstack.py
+	.venv/bin/python benchmarks/memory_against_jstack.py
+	.venv/bin/python benchmarks/parse_against_tdscope.py $(MB)
+
+fuzz: $(DEV) ## Random bytes at every parser and the whole of diagnose (SECONDS=60)
+	scripts/venv test fuzz
+	.venv/bin/python tests/fuzz/fuzz.py --seconds $(SECONDS)
 
 format: $(DEV) ## Write the code as the formatter wants it
 	.venv/bin/ruff format $(PYTHON_FILES)
@@ -51,7 +62,7 @@ jdk8: ## A real JDK 8 under .jdk8/, for the tests (Debian, root)
 	scripts/jdk8-root .jdk8
 
 clean: ## Take away all that was set up
-	rm -rf .venv .jvms .jdk8 dist build
+	rm -rf .venv .venv-tdscope .fuzz .jvms .jdk8 dist build
 
 $(RUN): pyproject.toml scripts/venv
 	scripts/venv

@@ -146,6 +146,13 @@ def test_then_the_library_for_a_program_of_its_own() -> None:
         (b"12-Mar INFO [main] x JVM Version:          11.0.13+8\n", 11, 13, 1),
         (b'mail\n\njava version "1.7.0_80"\nJava(TM)\n', 7, 80, 3),
         (b'openjdk version "17" 2021-09-14\n', 17, 0, 1),
+        (b"Attaching to process ID 1, please wait...\nJVM version is 25.504-b01\n", 8, 504, 2),
+        (b"JVM version is 17.0.21.1+2-1-deb12u1-Debian\n", 17, 21, 1),
+        (b'{\n "threadDump": {\n "runtimeVersion": "25.0.2+10-LTS",\n', 25, 2, 3),
+        (b'4242\n2026-11-30T19:46:49.8Z\n21.0.8+9-LTS\n\n#1 "main"\n', 21, 8, 3),
+        (b"x\n\tat java.base@11.0.13/java.lang.Object.wait(Native Method)\n", 11, 13, 2),
+        (b'[{"moduleName":"java.base","moduleVersion":"17.0.21.1","x":1}]', 17, 21, 1),
+        (b"1CIJAVAVERSION JRE 17 Linux amd64-64 (build 17.0.9+9)\n", 17, None, 1),
     ],
 )
 def test_texts_handed_over(text: bytes, feature: int, update: int | None, line: int) -> None:

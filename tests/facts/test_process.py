@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.old_kernels import BLOCKED, FREE, unpacked
 
-from seedstall.facts.process import PROVIDERS, jvm_process, tasks, waiting_children
+from seedstall.facts.process import PROVIDERS, jvm_process, tasks
 from seedstall.model.evidence import Ask, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks
@@ -261,6 +260,32 @@ def test_a_wait_channel_of_0_is_not_allowed_or_running_never_not_blocked() -> No
     assert (task.wchan, task.state, task.denied) == (None, "S", ("syscall",))
 
 
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (b"\x7fELF\x02\x02\x01" + bytes(11) + b"\x00\x2b", "ELF machine 43, 64-bit"),  # sparc64
+        (b"\x7fELF\x01\x02\x01" + bytes(11) + b"\x00\x08", "ELF machine 8, 32-bit"),  # mips o32
+        (b"\x7fELF\x02\x01\x01" + bytes(11) + b"\x26\x90", "ELF machine 36902, 64-bit"),  # alpha
+    ],
+)
+def test_on_an_architecture_without_a_table_the_gap_is_told(header: bytes, told: str) -> None:
+    """A number without a name must not pass for a call that is no read: the thread may wait in one."""
+    changes: dict[Ref, bytes | Why] = {process("exe-header"): header}
+    seen = threads(changes)
+    assert seen.denied == (f"syscall: no table of system calls for {told}",)
+    assert all(task.syscall is None for task in seen.tasks)
+    task = reader(changes)
+    assert (task.wchan, task.denied) == ("_random_read.part.37", ("syscall",))
+
+
+def test_one_reason_for_several_files_is_told_once() -> None:
+    denied: dict[Ref, bytes | Why] = {
+        process("fd", Ask.LIST): Why.DENIED,
+        **{process(f"task/{t}/syscall"): Why.DENIED for t in (4321, 4322)},
+    }
+    assert threads(denied).denied == ("syscall, fd: denied",)
+
+
 def test_where_descriptors_are_denied_the_gap_is_told() -> None:
     seen = threads({process("fd", Ask.LIST): Why.DENIED, process("fd/5", Ask.LINK): Why.DENIED})
     assert seen.random_files == ()
@@ -322,7 +347,7 @@ def test_malformed_files_of_a_thread_leave_the_others() -> None:
 
 
 def test_every_provider_is_listed() -> None:
-    assert (jvm_process, tasks, waiting_children) == PROVIDERS
+    assert (jvm_process, tasks) == PROVIDERS
 
 
 # --- live programs ---------------------------------------------------------------------------------------------------
@@ -418,65 +443,6 @@ def test_our_own_process() -> None:
     assert found.threads == threading.active_count()
     assert found.age_ms is not None
     assert 0 <= found.age_ms < 3_600_000
-
-
-# --- children --------------------------------------------------------------------------------------------------------
-
-
-def test_a_child_that_waits_for_random_bytes_is_found(tmp_path: Path) -> None:
-    """A script's gpg or openssl, two levels down."""
-    fifo = tmp_path / "dev/random"
-    fifo.parent.mkdir()
-    os.mkfifo(fifo)
-    keep = os.open(fifo, os.O_RDWR)
-    script = subprocess.Popen(
-        ["sh", "-c", f"sleep 60 & sh -c 'head -c 20 {fifo}; true'; true"], process_group=0
-    )
-    try:
-        with HostSource(script.pid) as source:
-            wait_for(lambda: bool(waiting_children(source).tasks))
-            (child,) = waiting_children(source).tasks
-        assert (child.comm, child.state) == ("head", "S")
-        assert child.file is not None
-        assert (child.file.path, child.file.kind) == (str(fifo), FileKind.FIFO)
-        assert child.syscall is not None
-        assert child.syscall.name == "read"
-    finally:
-        os.killpg(script.pid, signal.SIGKILL)
-        script.wait()
-        os.close(keep)
-
-
-def test_without_children_none_waits() -> None:
-    program = subprocess.Popen(["sleep", "60"])
-    try:
-        with HostSource(program.pid) as source:
-            assert waiting_children(source).tasks == ()
-    finally:
-        program.kill()
-        program.wait()
-
-
-def test_children_that_cannot_be_listed_are_not_called_none() -> None:
-    """Kernels without CONFIG_PROC_CHILDREN; captured trees."""
-    for readings in (READINGS, {**READINGS, process("task", Ask.LIST): Why.DENIED}):
-        with pytest.raises(Unavailable):
-            waiting_children(Held(readings))
-
-
-def test_children_are_read_by_their_own_names() -> None:
-    readings: dict[Ref, bytes | Why] = {
-        process("task", Ask.LIST): b"1\x00",
-        process("task/1/children"): b"50 51 x ",
-        kernel("proc/50/stat"): stat(50),
-        kernel("proc/50/syscall"): call(318, 1),
-        kernel("proc/50/exe-header"): ELF_64,
-        kernel("proc/50/wchan"): b"wait_for_random_bytes",
-        kernel("proc/50/task/50/children"): b"50 50 ",
-        kernel("proc/51/stat"): Why.VANISHED,
-    }
-    found = waiting_children(Held(readings)).tasks
-    assert [t.tid for t in found] == [50], "once, whatever the files say"
 
 
 # --- a process that ends while we look -------------------------------------------------------------------------------

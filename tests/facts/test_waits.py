@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests import facts_by_hand as by_hand
 from tests.facts.test_dumpseries import dump
@@ -8,7 +10,7 @@ from seedstall.facts.waits import seed_evidence, seed_stacks
 from seedstall.model.evidence import Missing, Ref, Space, Unavailable, Why
 from seedstall.model.seeding import SeedRole
 from seedstall.model.tasks import KernelTask, Syscall, Tasks
-from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.threads import Frame, JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.waits import SeedEvidence
 from seedstall.source.base import Held
 
@@ -92,3 +94,102 @@ def test_nothing_at_all_is_unavailable() -> None:
 
 def test_an_empty_evidence_shows_no_start() -> None:
     assert not SeedEvidence().shows_a_start
+
+
+# --- a core: calls are seen, descriptors are not ---------------------------------------------------------------------
+
+UNKNOWN_READ = KernelTask(33, 33, "", "S", syscall=Syscall(0, "read", (4, 0x7F00, 20)), asleep=True)
+
+
+def evidence_of(dumps: ThreadDumps | Missing, *tasks: KernelTask) -> SeedEvidence:
+    return seed_evidence(EMPTY, dumps, Tasks(tasks), None, None, None)
+
+
+def test_a_read_of_nobody_knows_what_hides_what_is_looked_for() -> None:
+    with pytest.raises(Unavailable) as caught:
+        evidence_of(NO_DUMP, *SEEN.tasks, UNKNOWN_READ)
+
+    assert caught.value.missing.why is Why.NOT_COLLECTED
+    assert caught.value.missing.detail.startswith("what thread 33 reads from is not known")
+
+
+def test_the_java_object_says_what_is_read() -> None:
+    java = replace(by_hand.thread(nid=33), reads="/dev/random")
+    dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
+
+    (wait,) = evidence_of(dumps, UNKNOWN_READ).waits
+
+    assert wait.in_random_read
+    assert wait.task is not None
+    assert wait.task.file is not None
+    assert (wait.task.file.fd, wait.task.file.path) == (4, "/dev/random")
+
+
+def test_code_of_the_programs_own_that_reads_the_device_is_found_by_that_object_too() -> None:
+    java = JavaThread("worker", (Frame("com.foo.Own", "read"),), nid=33, reads="/dev/random")
+    dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
+
+    (wait,) = evidence_of(dumps, UNKNOWN_READ).waits
+
+    assert wait.java is java
+    assert wait.in_random_read
+
+
+def test_what_the_kernel_says_of_a_descriptor_goes_before_what_java_says() -> None:
+    java = replace(by_hand.thread(nid=33), reads="/elsewhere")
+    dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
+
+    (wait,) = evidence_of(dumps, by_hand.task()).waits
+
+    assert wait.task is not None
+    assert wait.task.file is not None
+    assert wait.task.file.path == "/dev/random"
+
+
+def test_a_read_by_a_thread_without_a_java_stack_keeps_a_dump_from_being_clear() -> None:
+    plain = dump(10, waiting=False)
+    native = evidence_of(ThreadDumps((plain,)), UNKNOWN_READ)
+    assert native.partial == "what its thread 33 reads from is not known"
+    assert not native.shows_a_start
+    own = replace(plain, threads=(replace(plain.threads[0], nid=33),))
+    assert evidence_of(ThreadDumps((own,)), UNKNOWN_READ).shows_a_start
+
+
+def test_threads_of_a_core_whose_stacks_cannot_be_read_are_never_clear() -> None:
+    """Damage to a note loses a thread without a trace."""
+    tasks = replace(SEEN, of_core=True)
+    with pytest.raises(Unavailable) as caught:
+        seed_evidence(EMPTY, NO_DUMP, tasks, None, None, None)
+    assert caught.value.missing.detail.startswith("the core's Java stacks could not be read")
+    plain = ThreadDumps((dump(10, waiting=False),))
+    assert seed_evidence(EMPTY, plain, tasks, None, None, None).shows_a_start
+
+
+def report(*, waiting: bool) -> ThreadDump:
+    """A server's watch on one thread, as its log has it."""
+    (thread, *_) = dump(10, waiting=waiting).threads
+    return ThreadDump(
+        "catalina.out",
+        (replace(thread, name="exec-1"),),
+        complete=False,
+        form="log",
+        lists_all=False,
+    )
+
+
+def test_a_report_on_one_thread_is_no_look_at_the_jvm() -> None:
+    evidence = evidence_of(ThreadDumps((report(waiting=False),)))
+
+    assert (evidence.threads, evidence.partial, evidence.shows_a_start) == (0, "", False)
+
+
+def test_a_report_on_one_thread_takes_no_look_away() -> None:
+    evidence = evidence_of(ThreadDumps((dump(10, waiting=False), report(waiting=False))))
+
+    assert (evidence.threads, evidence.shows_a_start) == (2, True)
+
+
+def test_a_report_on_a_thread_that_waits_counts() -> None:
+    evidence = evidence_of(ThreadDumps((report(waiting=True),)))
+
+    assert [wait.name for wait in evidence.waits] == ['"exec-1"']

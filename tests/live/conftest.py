@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.live import patients
+from tests.live.patients import Patient
 from tests.live.rig import JDK8, JDKS_SINCE_9, Jdk, Rig
 from tests.machine import JDK8_ROOT, java_of, jdk8_bin
 
@@ -50,3 +52,34 @@ def rig(jdk: Jdk, device: DryDevice, namespaces: None) -> Iterator[Rig]:
     with tempfile.TemporaryDirectory(dir=jdk.root / "tmp" if jdk.root else None) as folder:
         shutil.copy(PROBE / "SeedProbe.class", folder)
         yield Rig(jdk, device, Path(folder))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A directory that every user may read and write, as a JVM's working directory."""
+    made = Path(tempfile.mkdtemp(prefix="patient-"))
+    made.chmod(0o777)
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Callable[..., Patient]]:
+    """Start a patient; all are ended with the test."""
+    started: list[Patient] = []
+
+    def begin(
+        feature: int = 17, *options: str, up: bool = True, main: str = "Patient", **how: object
+    ) -> Patient:
+        if feature != 8 and not java_of(feature).exists():
+            pytest.skip(f"needs JDK {feature}: make jvms")
+        command = patients.command(feature, options, main=main)
+        patient = patients.start(command, folder, **how)  # type: ignore[arg-type]
+        started.append(patient)
+        if up:
+            patient.wait_until(lambda: b"up" in patient.said)
+        return patient
+
+    yield begin
+    for patient in started:
+        patient.end()

@@ -14,8 +14,13 @@ from pathlib import Path
 
 from tests.machine import JDK8_ROOT, java_of, jdk8_bin, shown
 
+from seedstall.effect.attach import Attacher
+from seedstall.model.evidence import Missing, Reading, Why
+
 CLASSES = Path(__file__).parent / "patient"
 LIMIT_S = 60.0
+STRANGER = 34567
+"""A user who has no other process on this machine."""
 
 
 @dataclass
@@ -63,21 +68,18 @@ class Patient:
         return b"Full thread dump" in self.said
 
     def files(self) -> list[str]:
-        """The attach files in its working directory and its /tmp."""
+        """The attach files for it in its working directory and its /tmp; those for others are others' business."""
         places = (Path(f"/proc/{self.pid}/cwd"), Path(f"/proc/{self.pid}/root/tmp"))
-        return [p.name for place in places for p in place.glob(".attach_pid*")]
+        return [p.name for place in places for p in place.glob(f".attach_pid{self.pid}")]
 
     def end(self) -> None:
-        """End it as a service manager would, so that its socket and performance data go with it."""
+        """End it at once, which a shutdown is not, and take its socket and performance data away."""
         if self.process.poll() is None:
-            for number in (signal.SIGCONT, signal.SIGTERM):
-                os.killpg(self.pid, number)
-            try:
-                self.process.wait(5)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()
-        Path(f"/tmp/.java_pid{self.pid}").unlink(missing_ok=True)
+        left = Path("/tmp").glob(f"hsperfdata_*/{self.pid}")
+        for file in (Path(f"/tmp/.java_pid{self.pid}"), *left):
+            file.unlink(missing_ok=True)
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -123,13 +125,37 @@ def start(
 
 
 def command(
-    feature: int, options: Sequence[str] = (), threads: int = 5, classes: Path = CLASSES
+    feature: int,
+    options: Sequence[str] = (),
+    threads: int = 5,
+    classes: Path = CLASSES,
+    main: str = "Patient",
 ) -> list[str]:
     """The command line of a patient on that JDK."""
     program = jdk8_bin() if feature == 8 else java_of(feature).parent
     assert program is not None  # else the test was skipped by its marker
     java, path = shown(program / "java"), shown(classes)
-    return [str(java), *options, "-cp", str(path), "Patient", str(threads)]
+    return [str(java), *options, "-cp", str(path), main, str(threads)]
+
+
+def ask(patient: Patient, timeout_s: float = 20.0, command: str = "threaddump") -> Reading[bytes]:
+    """What the attach client gets of it."""
+    return Attacher(patient.pid, timeout_s=timeout_s).ask(command)
+
+
+def refused(reading: Reading[bytes], *words: str) -> None:
+    """It was not asked, for that reason."""
+    assert isinstance(reading, Missing), "it was asked"
+    assert reading.why is Why.REFUSED, reading
+    for word in words:
+        assert word in reading.detail
+
+
+def unharmed(patient: Patient) -> None:
+    """It lives, nothing was spilled into its output, and nothing of ours is left."""
+    assert patient.is_well()
+    assert not patient.dumped, "no dump was spilled into its output"
+    assert patient.files() == [], "nothing of ours is left"
 
 
 def jdk_root(feature: int) -> Path | None:

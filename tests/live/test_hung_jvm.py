@@ -28,16 +28,16 @@ def test_the_thread_in_the_device_is_found_and_named(
 
 @pytest.mark.parametrize("jdk", JDKS_SINCE_9, indirect=True)
 def test_drbg_is_found_and_named_too(rig: Rig, seedstall: Seedstall) -> None:
-    """JEP 273: it came with 9."""
-    found_and_named(rig, seedstall, "DRBG", "nextBytes", "DRBG")
+    """JEP 273: it came with 9. Here the JVM itself is asked."""
+    found_and_named(rig, seedstall, "DRBG", "nextBytes", "DRBG", "--attach")
 
 
 def found_and_named(
-    rig: Rig, seedstall: Seedstall, instance: str, operation: str, algorithm: str
+    rig: Rig, seedstall: Seedstall, instance: str, operation: str, algorithm: str, *options: str
 ) -> None:
     process = rig.hung(instance, operation)
     tid = process.waiting_thread()
-    report = report_of(seedstall, process.pid)
+    report = report_of(seedstall, process.pid, *options)
 
     verdict = report["verdict"]
     assert (verdict["status"], verdict["cause"], verdict["confidence"]) == (
@@ -60,7 +60,14 @@ def found_and_named(
     (finding,) = [f for f in report["findings"] if f["code"] == "SS101"]
     origins = [piece["origin"] for piece in finding["evidence"]]
     assert f"/proc/{process.pid}/task/{tid}/syscall" in origins
-    assert any(origin.startswith("attach:") for origin in origins), "the stack, from the dump"
+    (action,) = report["actions"]
+    if options:
+        assert any(origin.startswith("attach:") for origin in origins), "the stack, from its dump"
+        assert action["what"] == "sigquit+attach threaddump"
+    else:
+        assert "memory" in origins, "the stack, from its memory"
+        assert action["what"].startswith(f"read memory of {process.pid}: ")
+        assert action["what"].endswith(" reads, no pause")
 
     if instance == "strong":
         assert "java-opts" not in surfaces(report)
@@ -69,7 +76,7 @@ def found_and_named(
         titles = [fix["title"] for fix in finding["fixes"] if fix["surface"] == "java-opts"]
         assert titles == ["-Djava.security.egd=file:/dev/urandom"]
 
-    assert [action["pid"] for action in report["actions"]] == [process.pid]
+    assert action["pid"] == process.pid
     assert process.poll() is None, "the target lives on"
     assert process.waiting_thread() == tid
 

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedstall.parse.javahome import home_of_library, home_of_program, inside, mapped_library
+from seedstall.parse.javahome import (
+    home_of_library,
+    home_of_program,
+    inside,
+    mapped_library,
+    running_library,
+)
 
 LINE = "7f2515400000-7f2515653000 r--p 00000000 fe:00 2155521                    "
 
@@ -91,3 +97,44 @@ def test_many_lines_are_quick() -> None:
     mapped_library(b"/libjvm.so" * 300_000)
     mapped_library(maps(*["/x/libjvm.so.1"] * 50_000))
     assert time.monotonic() - start < 5
+
+
+# --- which of them it runs -------------------------------------------------------------------------------------------
+
+
+def mapped(mode: str, path: str) -> bytes:
+    return f"7f2515400000-7f2515653000 {mode} 00000000 fe:00 2155521    {path}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("maps", "library"),
+    [
+        (mapped("r--p", "/j/libjvm.so") + mapped("r-xp", "/j/libjvm.so"), "/j/libjvm.so"),
+        (mapped("--xp", "/j/libjvm.so"), "/j/libjvm.so"),  # execute-only, aarch64
+        (mapped("r--p", "/j/libjvm.so") + mapped("rw-p", "/j/libjvm.so"), "/j/libjvm.so"),  # qemu
+        (mapped("r-xp", "/j/libjvm.so (deleted)"), "/j/libjvm.so"),
+        (mapped("r-xp", "/j/libj9vm29.so"), "/j/libj9vm29.so"),
+        (mapped("r-xp", "/j/libj9vm24.so"), "/j/libj9vm24.so"),
+        (mapped("r-xp", "/j/libjvm.so") + mapped("r-xp", "/j/libj9vm29.so"), "/j/libj9vm29.so"),
+        # read as a file by a debugger, a profiler, a backup
+        (mapped("r--p", "/j/libjvm.so"), None),
+        (mapped("r--s", "/j/libjvm.so") + mapped("rw-s", "/j/libjvm.so"), None),
+        (mapped("r-xp", "/j/libjvm.so.debug"), None),
+        (mapped("r-xp", "/j/libj9vmchk29.so"), None),
+        (mapped("r-xp", "/j/libjvm.so/other"), None),
+    ],
+)
+def test_the_library_it_runs(maps: bytes, library: str | None) -> None:
+    assert running_library(maps) == library
+
+
+@given(st.binary(max_size=200))
+def test_any_maps(noise: bytes) -> None:
+    running_library(noise + mapped("r-xp", "/j/libj9vm") + noise)
+    mapped_library(noise + b"/libjvm.so" + noise)
+
+
+def test_a_million_names_are_not_all_looked_at() -> None:
+    start = time.perf_counter()
+    assert running_library(mapped("r--s", "/libjvm.so") * 100_000) is None
+    assert time.perf_counter() - start < 1

@@ -109,10 +109,25 @@ def test_the_three_forms_of_syscall() -> None:
         number=0,
         args=(4, 0x7FFF0E8FE360, 0x200, 0, 0, 0x5B7AE0),
         stack_pointer=0x7FFF0E8FE348,
+        program_counter=0x441B7D,
     )
     assert procfs.syscall(b"running\n") == procfs.Call(running=True)
     elsewhere = procfs.syscall(b"-1 0x7fffc2787ab8 0x7f5c1cdc5efe\n")
     assert (elsewhere.running, elsewhere.number) == (False, None)
+    assert elsewhere.stack_pointer == 0x7FFFC2787AB8
+    assert elsewhere.program_counter == 0x7F5C1CDC5EFE
+
+
+def test_where_a_library_is_loaded_to_be_run() -> None:
+    lines = (
+        b"7f10-7f20 r--p 00000000 08:01 7 /data/libjvm.so",
+        b"7f30-7f40 r--p 00000000 08:01 9 /jdk/lib/server/libjvm.so (deleted)",
+        b"7f40-7f50 r-xp 00010000 08:01 9 /jdk/lib/server/libjvm.so (deleted)",
+        b"7f60-7f70 r-xp 00000000 08:01 9 /jdk/lib/server/libjvm.so.old",
+    )
+    assert procfs.loaded_at(b"\n".join(lines) + b"\n", b"/libjvm.so") == 0x7F30
+    assert procfs.loaded_at(lines[0], b"/libjvm.so") is None
+    assert procfs.loaded_at(b"", b"/libjvm.so") is None
 
 
 @pytest.mark.parametrize(
@@ -170,6 +185,14 @@ def test_a_library_is_known_by_its_whole_name() -> None:
     assert not procfs.maps_any(MAPS, "jvm.so", "libjvm")
     assert procfs.maps_any(b"7f-8f r-xp 0 08:00 4 /x/libjvm.so", "libj9vm29.so", "libjvm.so")
     assert not procfs.maps_any(b"7f-8f r-xp 0 08:00 4 /x/libjvm.so.debug\n", "libjvm.so")
+
+
+def test_how_much_of_a_file_is_mapped() -> None:
+    library = b"/opt/my jdk/lib/server/libjvm.so (deleted)"
+    assert procfs.mapped_size(MAPS, library) == 0x200000
+    assert procfs.mapped_size(MAPS, b"/usr/lib/jvm/8/jre/bin/java") == 0x1000
+    assert procfs.mapped_size(MAPS, b"/nothing") == 0
+    assert procfs.mapped_size(b"zz-+1 r /a\n9-1 r /a\n", b"/a") == 0
 
 
 def test_our_own_maps() -> None:
@@ -330,6 +353,7 @@ PARSERS: list[Callable[[bytes], object]] = [
     procfs.wchan,
     procfs.mapped_files,
     lambda data: procfs.maps_any(data, "libjvm.so"),
+    lambda data: procfs.mapped_size(data, b"/a"),
     procfs.limits,
     procfs.mounts,
     lambda data: procfs.mounts(data, "cgroup"),

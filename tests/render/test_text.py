@@ -61,3 +61,45 @@ def test_what_a_file_can_never_hold_is_told_only_when_asked() -> None:
 
     assert "not looked at" not in text.render(one)
     assert "SS103: kernel:dmesg not collected" in text.render(one, verbose=1)
+
+
+# --- cores -----------------------------------------------------------------------------------------------------------
+
+CORE: dict[str, object] = {
+    "written_by": "kernel",
+    "signal": 6,
+    "bytes": 95 << 20,
+    "bytes_expected": 350 << 20,
+    "cut": True,
+    "threads": 20,
+    "libjvm_refused": "/opt/jdk/lib/server/libjvm.so here is not the one that ran",
+}
+
+
+def test_a_core_says_who_wrote_it_and_how_much_is_there() -> None:
+    told = report(facts={"core": CORE})
+    shown = text.render(told)
+    assert (
+        "core: written by the kernel at signal 6, cut: 95 of 350 MiB are there, 20 threads" in shown
+    )
+    assert "core: /opt/jdk/lib/server/libjvm.so here is not the one that ran" in shown
+    assert "cannot tell" not in shown
+    assert "a core cannot tell how long it had waited" in text.render(told, verbose=1)
+    whole = CORE | {"cut": False, "written_by": "gdb", "signal": None, "libjvm_refused": None}
+    shown = text.render(report(facts={"core": whole}))
+    assert "core: written by gdb, 350 MiB, 20 threads" in shown
+
+
+def test_binaries_are_shown_to_who_asks_for_more() -> None:
+    binaries = {
+        "machine": "x86_64",
+        "native_image": False,
+        "vdso_getrandom": True,
+        "vm_vendor": None,
+    }
+    told = report(facts={"jvm": {"binaries": binaries}})
+    assert "binaries" not in text.render(told)
+    shown = text.render(told, verbose=1)
+    assert "  native image    no\n" in shown
+    assert "  vdso getrandom  yes\n" in shown
+    assert "vendor" not in shown

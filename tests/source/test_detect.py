@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests import cores
 from tests.old_kernels import unpacked
 
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
@@ -125,13 +127,9 @@ def test_a_file_has_no_jvms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        (b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x04\x00\x3e\x00", "ELF core"),
-        (b"\x7fELF\x02\x02\x01" + b"\0" * 9 + b"\x00\x04\x00\x16", "ELF core"),
         (b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x03\x00\x3e\x00", "a program"),
         (b"JAVA PROFILE 1.0.2\0", "heap dump"),
         (b"FLR\0\0\2", "flight recording"),
-        (b"PK\x03\x04", "zip"),
-        (b"\0" * 257 + b"ustar", "tar archive"),
     ],
 )
 def test_what_is_recognised_and_not_read_is_named(tmp_path: Path, head: bytes, words: str) -> None:
@@ -140,6 +138,27 @@ def test_what_is_recognised_and_not_read_is_named(tmp_path: Path, head: bytes, w
     message, hint = failure(path, SeedstallError)
     assert words in message
     assert hint
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\x7fELF\x02\x01\x01" + b"\0" * 9 + b"\x04\x00\x3e\x00",
+        b"\x7fELF\x02\x02\x01" + b"\0" * 9 + b"\x00\x04\x00\x16",
+    ],
+)
+def test_a_core_is_told_by_its_content(tmp_path: Path, head: bytes) -> None:
+    path = tmp_path / "given"
+    path.write_bytes(head + b"\0" * 100)
+    assert resolve(str(path)) == Target(str(path), Kind.CORE, path=str(path))
+
+
+def test_cores_of_a_folder(tmp_path: Path) -> None:
+    cores.of_jvm().write(tmp_path / "core.77")
+    (tmp_path / "core.78.gz").write_bytes(gzip.compress(cores.of_jvm().bytes()))
+    (tmp_path / "core.txt").write_text("text")
+    found = detect.files_below(resolve(str(tmp_path)))
+    assert [target.kind for target in found] == [Kind.CORE, Kind.CORE, Kind.FILE]
 
 
 def test_devices_and_sockets_are_never_read(

@@ -16,7 +16,7 @@ from tests.machine import CHECKOUT
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import procfs
-from seedstall.source import host
+from seedstall.source import host, permission
 from seedstall.source.host import HostSource
 
 Child = subprocess.Popen[bytes]
@@ -252,7 +252,6 @@ def test_without_a_pid_there_is_only_the_host() -> None:
 def test_what_only_a_later_source_can_know(child: Child) -> None:
     with HostSource(child.pid) as source:
         assert why(source.read(Ref(Space.INPUT, "", Ask.LIST))) is Why.NOT_COLLECTED
-        assert why(source.read(Ref(Space.MEMORY, "0+1"))) is Why.NOT_COLLECTED
 
 
 def test_closed_it_reads_nothing_and_holds_nothing(child: Child) -> None:
@@ -308,28 +307,26 @@ def test_a_stranger_reads_what_everybody_may_and_is_told_the_rest(child: Child) 
     assert told[6].startswith("Got(value=b'0'"), "no error, and no truth"
 
 
-@pytest.mark.root
-def test_a_capability_that_would_help_is_named(
+def test_the_reason_is_found_out_once_for_all_files(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> bytes:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
+    asked: list[int] = []
+
+    def explain(process: int) -> str:
+        asked.append(process)
+        return "so it is"
+
     with HostSource(child.pid) as source:
-        assert source._owner == 0
         monkeypatch.setattr(host, "_ask_proc", refuse)
-        monkeypatch.setattr(os, "geteuid", lambda: 0)
-        for yama, words in (("0", "CAP_SYS_PTRACE"), ("3", "ptrace_scope is 3: nobody may")):
-            source.__dict__["_yama"] = yama
-            reading = source.read(process("task/1/syscall"))
+        monkeypatch.setattr(permission, "explain", explain)
+        for path in ("task/1/syscall", "environ", "maps"):
+            reading = source.read(process(path))
             assert isinstance(reading, Missing)
-            assert words in reading.detail
-        source.__dict__["_owner"] = 1000
-        source.__dict__["_yama"] = "1"
-        monkeypatch.setattr(os, "geteuid", lambda: 1000)
-        reading = source.read(process("task/1/syscall"))
-        assert isinstance(reading, Missing)
-        assert reading.detail == "kernel.yama.ptrace_scope is 1: needs CAP_SYS_PTRACE (root)"
+            assert reading.detail == "so it is"
+        assert asked == [source.process_fd]
         reading = source.read(process("task/1/stack"))
         assert isinstance(reading, Missing)
         assert "CAP_SYS_ADMIN" in reading.detail
@@ -518,3 +515,54 @@ def test_to_a_stranger_a_jvm_is_known_by_its_name(tmp_path: Path) -> None:
         for p in running:
             p.kill()
             p.wait()
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def memory_at(address: int, length: int) -> Ref:
+    return Ref(Space.MEMORY, f"{address:x}+{length:x}")
+
+
+def test_memory_is_read_as_it_is_now_and_counted() -> None:
+    import ctypes
+
+    held = ctypes.create_string_buffer(b"first")
+    with HostSource(os.getpid()) as source:
+        ref = memory_at(ctypes.addressof(held), 5)
+        assert source.read(ref) == Got(b"first", (ref,))
+        held.value = b"later"
+        assert source.read(ref) == Got(b"later", (ref,))
+        assert (source.memory_reads, source.memory_bytes) == (2, 10)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "zz+1", "0+10", "ffffffffff600000+8", "7fffffffffff0000+1000", "10000+0"]
+)
+def test_memory_that_is_not_there_is_absent(path: str) -> None:
+    with HostSource(os.getpid()) as source:
+        reading = source.read(Ref(Space.MEMORY, path))
+    assert isinstance(reading, Missing)
+    assert reading.why is Why.ABSENT
+
+
+def test_memory_is_refused_where_it_is_not_to_be_read() -> None:
+    with HostSource(os.getpid(), memory_too=False) as source:
+        reading = source.read(memory_at(4096, 8))
+    assert isinstance(reading, Missing)
+    assert reading.why is Why.REFUSED
+
+
+def test_memory_of_a_process_that_ended_has_vanished() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    with HostSource(child.pid) as source:
+        maps = source.read(Ref(Space.PROCESS, "maps"))
+        assert isinstance(maps, Got)
+        start = int(maps.value.partition(b"-")[0], 16)
+        ref = memory_at(start, 4)
+        assert source.read(ref) == Got(b"\x7fELF", (ref,))
+        child.kill()
+        child.wait()
+        reading = source.read(ref)
+    assert isinstance(reading, Missing)
+    assert reading.why is Why.VANISHED

@@ -15,8 +15,8 @@ from seedstall import __version__
 from seedstall.cli.console import Exit, close_stdout, complain, say
 from seedstall.model.errors import SeedstallError, UsageError
 
-COMMANDS = ("diagnose", "fix", "dump", "kernel", "lint", "explain", "demo")
-"""Each is a function of that name in the module of that name."""
+COMMANDS = ("diagnose", "list", "run", "fix", "dump", "kernel", "lint", "explain", "demo")
+"""Each is a function of that name in the module of that name; ``list_`` where Python has one of that name (PEP 8)."""
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback signature
@@ -47,7 +47,8 @@ def application(commands: Sequence[str] = COMMANDS) -> typer.Typer:
     app.callback()(seedstall)
     for name in commands:
         module = importlib.import_module(f"seedstall.cli.{name}")
-        app.command(name)(getattr(module, name))
+        command = app.command(name, context_settings=getattr(module, "SETTINGS", None))
+        command(getattr(module, name, None) or getattr(module, f"{name}_"))
     return app
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import exit_code, put, refuse_overwriting, say
+from seedstall.cli.console import Exit, exit_code, put, refuse_overwriting, say
 from seedstall.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def diagnose(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="A PID, a file (thread dump, log, strace, mail), a captured tree, a folder, or -. "
+            help="A PID, a file (thread dump, log, strace, mail, core), a captured tree, a folder, or -. "
             "Several targets are one case.",
         ),
     ] = None,
@@ -40,6 +40,7 @@ def diagnose(
     kernel: options.Kernel = "",
     jdk: options.Jdk = "",
     egd: options.Egd = "",
+    sysroot: options.Sysroot = "",
     one_case: Annotated[
         bool, typer.Option("--one-case", help="A folder's files are one case, not one each.")
     ] = False,
@@ -48,8 +49,24 @@ def diagnose(
     ] = False,
     no_attach: Annotated[bool, typer.Option("--no-attach", help="Never attach.")] = False,
     attach: Annotated[
-        bool, typer.Option("--attach", help="Attach even if /proc alone gives an answer.")
+        bool, typer.Option("--attach", help="Attach at once, before its memory is read.")
     ] = False,
+    for_: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="Sample it so long: stuck, or slow? 10, 500ms, 2m."
+        ),
+    ] = "",
+    wait: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Wait for a JVM with NAME in its command line, and watch its start."
+        ),
+    ] = "",
+    wait_for: Annotated[
+        float | None,
+        typer.Option(min=0.1, metavar="SECONDS", help="How long --wait waits for the launch."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done to the target, and stop.")
     ] = False,
@@ -69,7 +86,7 @@ def diagnose(
     Exit codes: 0 nothing found, 1 seedstall failed, 2 usage, 3 no such target or not a JVM,
     4 unknown, 10 found.
     """
-    if not targets and not all_jvms:
+    if not targets and not all_jvms and not wait:
         message = "no target"
         raise UsageError(message, "name a PID, a file or a folder, or say --all")
     if attach and (passive or no_attach):
@@ -79,41 +96,66 @@ def diagnose(
     from seedstall.cli import cases  # noqa: PLC0415 - sources are imported when a command runs
 
     touch = cases.Touch(
-        attach=not (passive or no_attach), dry_run=dry_run, timeout_s=timeout, insist=attach
+        attach=not (passive or no_attach),
+        dry_run=dry_run,
+        timeout_s=timeout,
+        insist=attach,
+        memory=not passive,
     )
-    said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
+    said = cases.Said(kernel=kernel, jdk=jdk, egd=egd, sysroot=sysroot)
+    seconds: float | None = None
+    if for_ or wait:
+        from seedstall.cli.watched import FIRST_S, awaited, seconds_of  # noqa: PLC0415 - seldom
+
+        seconds = seconds_of("--for", for_) or FIRST_S
+        if wait:
+            targets = [*(targets or []), awaited(wait, wait_for, say)]
     plan = cases.plan(targets or [], said, touch, every_jvm=all_jvms, one_case=one_case)
     for notice in plan.notices:
         say(notice)
     if dry_run:
         put("".join(f"{line}\n" for line in cases.would_do(plan)), output)
         return
-    told = [cases.looked_at(case) for case in plan.cases]
-    manner = _Manner(quiet, verbose, not no_redact, plan.many)
-    put(_rendered(told, form, manner), output)
+    if seconds is not None:
+        from seedstall.cli.watched import sampled  # noqa: PLC0415 - seldom
+
+        plan = sampled(plan, seconds, from_start=bool(wait))
+    told = cases.all_looked_at(
+        plan, detailed=bool(verbose) or form is not Format.TEXT, bar=not quiet
+    )
+    manner = Manner(quiet, verbose, not no_redact, plan.many, len(plan.cases))
+    put(rendered(told, form, manner), output)
+    if len(told) < len(plan.cases) and not plan.come_and_go:
+        say(f"interrupted: {len(plan.cases) - len(told)} of {len(plan.cases)} not looked at")
+        raise typer.Exit(Exit.INTERRUPTED)
     if not exit_zero:
         raise typer.Exit(exit_code(told, fail_on))
 
 
-class _Manner(NamedTuple):
+class Manner(NamedTuple):
     """How much is shown."""
 
     quiet: bool
     verbose: int
     redacted: bool
     many: bool
+    planned: int = 0
+    """How many cases there are, of which some may not have been looked at."""
 
 
-def _rendered(told: Sequence[Report | Failure], form: Format, manner: _Manner) -> str:
+def rendered(told: Sequence[Report | Failure], form: Format, manner: Manner) -> str:
+    """The reports as text, in that form."""
     if form is Format.JSON:
         from seedstall.render import jsontext  # noqa: PLC0415
 
-        return jsontext.render(told, many=manner.many, redacted=manner.redacted)
+        return jsontext.render(
+            told, many=manner.many, redacted=manner.redacted, planned=manner.planned
+        )
     if form is not Format.TEXT:
         from seedstall.render import page  # noqa: PLC0415
 
         return page.render(told, form.value, redacted=manner.redacted)
-    from seedstall.render import text  # noqa: PLC0415
+    from seedstall.render import summary, text  # noqa: PLC0415
 
     pages = [
         text.render(
@@ -125,4 +167,7 @@ def _rendered(told: Sequence[Report | Failure], form: Format, manner: _Manner) -
         )
         for r in told
     ]
+    if max(len(told), manner.planned) >= summary.FEWEST and not manner.quiet:
+        lines = summary.lines(told, max(len(told), manner.planned))
+        pages.append("\n".join(lines) + "\n")
     return ("" if manner.quiet else "\n").join(pages)

@@ -59,6 +59,7 @@ def fix(
     kernel: options.Kernel = "",
     jdk: options.Jdk = "",
     egd: options.Egd = "",
+    sysroot: options.Sysroot = "",
     attach: Annotated[
         bool, typer.Option("--attach", help="Ask the JVM for a thread dump: which generator waits?")
     ] = False,
@@ -88,8 +89,9 @@ def fix(
         return
     from seedstall.cli import cases, surfaces  # noqa: PLC0415 - sources are imported when a command runs
 
-    said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
-    plan = cases.plan(targets or [], said, cases.Touch(attach=attach), one_case=True)
+    said = cases.Said(kernel=kernel, jdk=jdk, egd=egd, sysroot=sysroot)
+    touch = cases.Touch(attach=attach, memory=attach)
+    plan = cases.plan(targets or [], said, touch, one_case=True, scripts_too=False)
     tell.notes(plan.notices)
     case = _only(plan.cases)
     request = _request(case, set_egd, force=force)

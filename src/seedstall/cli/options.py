@@ -25,6 +25,12 @@ Jdk = Annotated[
     str, typer.Option(metavar="VERSION", help="The target's JDK, where not in evidence.")
 ]
 Egd = Annotated[str, typer.Option(metavar="VALUE", help="The target's own java.security.egd.")]
+Sysroot = Annotated[
+    str,
+    typer.Option(
+        metavar="DIR", help="Of a core: the root of its host or image, where its JDK's files lie."
+    ),
+]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there.")
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from seedstall.model.evidence import Why
+from seedstall.model.evidence import Missing, Space, Why
 from seedstall.model.finding import (
     Clear,
     Confidence,
@@ -15,11 +15,17 @@ from seedstall.model.finding import (
     Outcome,
     Severity,
 )
+from seedstall.model.redact import visible
 from seedstall.model.report import Verdict
+from seedstall.model.samples import Doing, StartSamples
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
+from seedstall.rules import seed_account as account
+from seedstall.rules import start_account
 
 _SEEDING = frozenset(("SS101", "SS102", "SS103"))
+_PLACES = frozenset(f"SS{number}" for number in range(521, 535))
+"""The rules that say where a start stands."""
 _SEEN = frozenset((Status.STALLED, Status.SLOW, Status.ENDED))
 
 
@@ -49,6 +55,10 @@ def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verd
     found = sorted(fired(outcomes), key=lambda item: rank(item[1]), reverse=True)
     if found and found[0][1].severity >= Severity.WARNING:
         return _of_winner(found)
+    # A stack that is clear is never "unknown": where the start stands is the answer, named or not.
+    standing = [item for item in found if item[0] in _PLACES and item[1].status in _SEEN]
+    if standing:
+        return _of_winner(standing)
     if evidence is not None and evidence.shows_a_start and _looked(outcomes):
         return _clear(found, evidence)
     told = [item for item in found if item[1].status is Status.UNKNOWN]
@@ -139,18 +149,28 @@ def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None
     blind = next((o for o in outcomes if o.code == "SS101" and isinstance(o, Inconclusive)), None)
     if any(o.code in _SEEDING and isinstance(o, Crashed) for o in outcomes):
         return "a rule about seeding failed, so nothing can be said (see below)"
-    if blind is not None and blind.missing[0].why is not Why.NOT_COLLECTED:
+    if blind is not None and _tells(blind.missing[0]):
         return blind.missing[0].detail or str(blind.missing[0])
     if evidence is not None and evidence.partial:
         return f"no wait is seen, but the dump shows less than all its threads: {evidence.partial}"
+    if evidence is not None and evidence.samples is not None and not evidence.samples.jvm:
+        return _no_jvm(evidence.samples)
     if evidence is None or not evidence.shows_a_start:
         return "nothing here shows a start: no thread, no thread dump and no server log was read"
     return "what could be read does not say whether a thread waits for random bytes"
 
 
+def _tells(missing: Missing) -> bool:
+    """Whether it says more than that nothing was handed over: of threads that were seen, what was not."""
+    of_threads = bool(missing.origins) and missing.origins[0].space is Space.PROCESS
+    return missing.why is not Why.NOT_COLLECTED or (of_threads and bool(missing.detail))
+
+
 def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
     if note is not None and note.status is Status.CLEAR:
         return note.sentence
+    if evidence.samples is not None and evidence.samples.visible:
+        return _watched(evidence.samples)
     if evidence.tasks:
         what = f"none of its {_counted(evidence.tasks)} waits for random bytes"
     elif evidence.threads:
@@ -162,6 +182,21 @@ def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
     main = evidence.main
     where = f'; "main" is in {main.frames[0].name}' if main is not None and main.frames else ""
     return f"not entropy: {what}{where}"
+
+
+def _no_jvm(samples: StartSamples) -> str:
+    whole = account.duration(samples.watched_ms)
+    told = next((s.where for s in samples.table if s.doing is Doing.LAUNCH and s.where), "")
+    return f"no JVM came up in {whole}" + (f"; the time went to {visible(told)[:60]}" if told else "")
+
+
+def _watched(samples: StartSamples) -> str:
+    whole = account.duration(samples.watched_ms)
+    went = f"not entropy: {whole} {start_account.span(samples)}: {start_account.summary(samples)}"
+    main = samples.table[0] if samples.table else None
+    if main is not None and main.doing is samples.last is Doing.CPU:
+        went += f'; "{visible(main.thread)[:60]}" is working'
+    return f"{went}; no thread waited for random bytes" if not samples.waits else went
 
 
 def _counted(threads: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from seedstall.engine.case import Case
+from seedstall.model.evidence import Unavailable
 from seedstall.model.finding import Clear, Crashed, Fired, Inconclusive, Outcome
 from seedstall.model.rule import Rule
 
@@ -24,6 +25,8 @@ def _run_one(rule: Rule[...], case: Case) -> Outcome:
         if given.lacking:
             return Inconclusive(rule.code, rule.name, tuple(dict.fromkeys(given.lacking)))
         findings = tuple(rule(**given.values))
+    except Unavailable as error:  # each of its facts is optional, and it has none of them
+        return Inconclusive(rule.code, rule.name, (error.missing,))
     except Exception as error:  # noqa: BLE001 - one broken rule must not hide the others
         return Crashed(rule.code, rule.name, f"{type(error).__name__}: {error}")
     if not findings:

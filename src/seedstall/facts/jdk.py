@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from seedstall.facts.inputs import InputTexts
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jdk import JdkVersion, VmFamily
 from seedstall.model.jvm import JavaHome, JvmProcess
@@ -12,6 +13,7 @@ from seedstall.parse import javahome, procfs, tomcatstart
 from seedstall.parse.hsperf import hsperf_strings
 from seedstall.parse.jdkversion import jdk_version as parsed_version
 from seedstall.parse.jdkversion import vm_banner
+from seedstall.parse.text import Text
 from seedstall.source.base import Source
 
 GIVEN = Ref(Space.INPUT, "given/jdk")
@@ -21,13 +23,19 @@ BANNER_LENGTH = 400
 _TEXTS = (
     b"Full thread dump ",
     b"1CIJAVAVERSION",
+    b"JVM version is ",
+    b'"runtimeVersion"',
+    _TO_FILE := b"\n#",
     tomcatstart.MARK,
     b"JVM Version:",
     b"java version ",
     b"openjdk version ",
+    b"java.base@",
+    b'"java.base"',
 )
-"""What names a JDK in a text, the surest first: a dump's banner, a javacore's, Tomcat's lines at its start (whole, or
-pasted without the class), ``java -version``."""
+"""What names a JDK in a text, the surest first: a dump's banner, a javacore's, the serviceability agent's,
+``Thread.dump_to_file``'s (as JSON, as text), Tomcat's lines at its start (whole, or pasted without the class),
+``java -version``, the module in a frame (as text, as JSON)."""
 
 
 def root_path(source: Source) -> str:
@@ -73,7 +81,9 @@ def java_home(source: Source) -> JavaHome:
 # --- the version ------------------------------------------------------------------------------------------------------
 
 
-def jdk_version(source: Source, home: JavaHome | None, process: JvmProcess | None) -> JdkVersion:
+def jdk_version(
+    source: Source, home: JavaHome | None, process: JvmProcess | None, texts: InputTexts | None
+) -> JdkVersion:
     """The version, by what the target itself says; what the user says (``--jdk``) counts where it says nothing.
 
     Tried in this order: the ``release`` file, hsperfdata, the program's own constant, libjvm.so's own line, a thread
@@ -84,7 +94,7 @@ def jdk_version(source: Source, home: JavaHome | None, process: JvmProcess | Non
         Unavailable: nothing says it.
     """
     tried: list[Missing] = []
-    found = next(_evidence(source, home, process, tried), None)
+    found = next(_evidence(source, home, process, texts, tried), None)
     given = source.read(GIVEN)
     said = parsed_version(_text(given.value)) if isinstance(given, Got) else None
     if found is None:
@@ -125,7 +135,11 @@ def _why_not(tried: list[Missing]) -> Missing:
 
 
 def _evidence(
-    source: Source, home: JavaHome | None, process: JvmProcess | None, tried: list[Missing]
+    source: Source,
+    home: JavaHome | None,
+    process: JvmProcess | None,
+    texts: InputTexts | None,
+    tried: list[Missing],
 ) -> Iterator[JdkVersion]:
     """What says the version, the best first. Each is looked at only when the one before said nothing."""
     looks: list[Callable[[], JdkVersion | None]] = []
@@ -137,7 +151,7 @@ def _evidence(
     looks.append(lambda: _program(source, tried))
     if home is not None:
         looks.append(lambda: _library(source, home, tried))
-    looks.append(lambda: _from_texts(source, tried))
+    looks.append(lambda: _from_texts(source, texts, tried))
     for look in looks:
         version = look()
         if version is not None:
@@ -166,6 +180,11 @@ def _release(source: Source, home: JavaHome, tried: list[Missing]) -> JdkVersion
     return None
 
 
+PERFORMANCE_DATA = b"hsperfdata_"
+TEMPORARY = rooted("tmp", Ask.LIST)
+"""Where the JVM's performance data lie, whatever its ``java.io.tmpdir`` is (os::get_temp_directory)."""
+
+
 def perf_strings(source: Source, process: JvmProcess | None) -> dict[str, str]:
     """What the JVM published in ``/tmp/hsperfdata_USER/PID``; empty where there is none.
 
@@ -178,10 +197,11 @@ def perf_strings(source: Source, process: JvmProcess | None) -> dict[str, str]:
 def _perf_file(source: Source, process: JvmProcess | None) -> tuple[str, dict[str, str]] | None:
     if process is None:
         return None
-    listed = source.read(rooted("tmp", Ask.LIST))
+    listed = source.read(TEMPORARY)
     if isinstance(listed, Missing):
         return None
-    folders = [name for name in procfs.names(listed.value) if name.startswith("hsperfdata_")]
+    # Ours alone are decoded: a /tmp may hold a hundred thousand names.
+    folders = [_text(n) for n in listed.value.split(b"\0") if n.startswith(PERFORMANCE_DATA)]
     for folder in folders[:MAX_PERF_FOLDERS]:
         path = f"tmp/{folder}/{process.inner_pid}"
         status = source.read(rooted(path, Ask.STAT))
@@ -258,34 +278,55 @@ def _library(source: Source, home: JavaHome, tried: list[Missing]) -> JdkVersion
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def _from_texts(source: Source, tried: list[Missing]) -> JdkVersion | None:
+def _from_texts(source: Source, read: InputTexts | None, tried: list[Missing]) -> JdkVersion | None:
     """Banners in what was handed over, or in a captured JVM's reply. A live JVM is not asked for this.
 
     Only a captured source says of a file in the process's root that it never held it.
     """
-    texts = list(inputs(source))
+    texts = list(handed(source, read))
     if any(m.why is Why.NOT_COLLECTED and m.origins[0].space is Space.ROOT for m in tried):
-        texts.append(("threaddump", Ref(Space.ATTACH, "threaddump")))
-    held: list[tuple[str, bytes]] = []
-    for name, ref in texts:
-        reading = source.read(ref)
-        if isinstance(reading, Missing):
-            tried.append(reading)
-        else:
-            held.append((name, reading.value))
+        reply = source.read(Ref(Space.ATTACH, "threaddump"))
+        texts.append(("threaddump", Text(reply.value) if isinstance(reply, Got) else reply))
+    tried += [text for _, text in texts if isinstance(text, Missing)]
+    held = [(name, text) for name, text in texts if isinstance(text, Text)]
     for mark in _TEXTS:
-        found = [version for name, data in held for version in _banners(data, mark, name)]
+        found = [
+            _placed(version, name, text)
+            for name, text in held
+            for version in _banners(text.data, mark, name)
+        ]
         if found:
             return _last_of(found)
     return None
 
 
-def inputs(source: Source) -> Iterator[tuple[str, Ref]]:
-    """The files handed over."""
+def _placed(version: JdkVersion, name: str, text: Text) -> JdkVersion:
+    """With the line's number in the original."""
+    number = version.told_by.removeprefix(f"{name}:")
+    if not number.isdigit():
+        return version
+    return replace(version, told_by=f"{name}:{original(text, int(number))}")
+
+
+def original(text: Text, line: int) -> int:
+    """The number that line *line* of *text* has in the original."""
+    if text.numbers is None:
+        return line
+    return text.numbers[min(line, len(text.numbers)) - 1] if text.numbers else 1
+
+
+def handed(source: Source, read: InputTexts | None) -> Iterator[tuple[str, Text | Missing]]:
+    """The files handed over, by name: as they are, or what was kept of one that is too long to be held."""
+    long = (
+        {name: text for name, text in read.texts if name in read.long} if read is not None else {}
+    )
     listed = source.read(Ref(Space.INPUT, "", Ask.LIST))
-    if isinstance(listed, Got):
-        for name in procfs.names(listed.value):
-            yield name, Ref(Space.INPUT, name)
+    for name in procfs.names(listed.value) if isinstance(listed, Got) else ():
+        reading = source.read(Ref(Space.INPUT, name))
+        if name in long:
+            yield name, long[name]
+        else:
+            yield name, Text(reading.value) if isinstance(reading, Got) else reading
 
 
 def _last_of(found: list[JdkVersion]) -> JdkVersion:
@@ -303,6 +344,13 @@ def _banners(data: bytes, mark: bytes, name: str) -> Iterator[JdkVersion]:
         version = _understood(f"java.version={start.jvm_version}", "") if start else None
         if start and version:
             yield replace(version, told_by=f"{name}:{start.jvm_line}")
+        return
+    if mark == _TO_FILE:
+        from seedstall.parse.threaddump.tofile import stated  # noqa: PLC0415 - imports json
+
+        version = _understood(f"java.version={stated(data)}", "") if stated(data) else None
+        if version is not None:
+            yield replace(version, told_by=f"{name}:3")
         return
     at = data.find(mark)
     number, counted = 1, 0
@@ -326,9 +374,27 @@ def _banner(mark: bytes, line: str) -> JdkVersion | None:
             return parsed_version(f"java.version={line.partition(':')[2].strip()}")
         if mark.endswith(b"version "):
             return parsed_version(line)
+        if mark == b"JVM version is ":
+            return vm_banner(
+                f"OpenJDK VM ({line.removeprefix('JVM version is').strip()} mixed mode)"
+            )
+        if mark in (b'"runtimeVersion"', b'"java.base"', b"java.base@"):
+            return _of_module(line)
     except ValueError:
         return None
     return vm_banner(line)
+
+
+def _of_module(line: str) -> JdkVersion | None:
+    """The version in a frame's module, or in a member of JSON."""
+    import re  # noqa: PLC0415 - only for such a text
+
+    match = re.search(
+        r'(?:"runtimeVersion"|"moduleVersion")\s{0,9}:\s{0,9}"([^"]{1,60})"|^java\.base@([\w.+-]{1,60})/',
+        line,
+    )
+    told = (match[1] or match[2]) if match else ""
+    return parsed_version(f"java.version={told}") if told[:1].isdigit() else None
 
 
 PROVIDERS = (java_home, jdk_version)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from seedstall.facts import jdk, launch, product, seedsource
+from seedstall.facts import container, jdk, launch, product, seedrisk, seedsource
 
 PROVIDERS = (
     *jdk.PROVIDERS,
     *launch.PROVIDERS,
     *seedsource.PROVIDERS,
     *product.PROVIDERS,
+    *container.PROVIDERS,
+    *seedrisk.PROVIDERS,
 )

@@ -21,7 +21,7 @@ from seedstall.model.kernel import (
     PoolLevel,
     PoolState,
 )
-from seedstall.model.log import ServerLog
+from seedstall.model.log import Observations, ServerLog
 from seedstall.model.tasks import Tasks
 from seedstall.parse import kernelfiles
 from seedstall.source import probe
@@ -43,10 +43,13 @@ def _count(source: Source, name: str) -> int | None:
         return None
 
 
-def kernel_random(source: Source, log: ServerLog | None = None) -> KernelRandom:
+def kernel_random(
+    source: Source, log: ServerLog | None = None, texts: Observations | None = None
+) -> KernelRandom:
     """What this kernel's ``/dev/random`` does, by its files, its probe, or its release text alone.
 
-    A Tomcat log tells its host's release ("OS Version"): it speaks where nothing else does.
+    A Tomcat log tells its host's release ("OS Version"), and a ticket has ``uname -a`` or the values of the kernel's
+    files in it: they speak where nothing else does.
 
     Raises:
         Unavailable: nothing of the kernel could be had.
@@ -56,6 +59,12 @@ def kernel_random(source: Source, log: ServerLog | None = None) -> KernelRandom:
     if told:
         kernel = decide(seen._replace(release=told))
         return replace(kernel, reason=f"{kernel.reason} (OS Version in the server's log)")
+    if not (seen.release or seen.files) and (pasted := _pasted(seen, texts)):
+        return pasted
+    if not (seen.release or seen.files) and (mapped := _vdso_release(source)):
+        # A core's one word on its kernel. Which distribution patched it does not stand there as a rule.
+        kernel = decide(seen._replace(release=mapped))
+        return replace(kernel, reason=f"{kernel.reason} (the version in the vDSO)")
     kernel = decide(seen)
     if kernel.model is BlockingModel.UNKNOWN or _state_open(kernel):
         seen = _with_log(source, seen)
@@ -68,6 +77,18 @@ def kernel_random(source: Source, log: ServerLog | None = None) -> KernelRandom:
     if kernel.model is BlockingModel.BLOCKING_POOL and (name := container(source)):
         kernel = decide(seen._replace(container=name))
     return kernel
+
+
+def _vdso_release(source: Source) -> str:
+    reading = source.read(probe.VDSO)
+    if isinstance(reading, Missing):
+        return ""
+    from seedstall.parse.vdso import vdso  # noqa: PLC0415 - of a core alone
+
+    try:
+        return vdso(reading.value).release
+    except ValueError:
+        return ""
 
 
 def _nothing(source: Source) -> Missing:
@@ -142,6 +163,31 @@ def _poll(source: Source) -> int | None:
     if not isinstance(reading, Got) or not reading.value[:6].isdigit():
         return None
     return int(reading.value[:6])
+
+
+def _pasted(seen: KernelEvidence, texts: Observations | None) -> KernelRandom | None:
+    """The kernel that the texts of the case speak of, where they speak of one: two releases are two machines."""
+    items = texts.items if texts is not None else ()
+    releases = {o.text: o for o in items if o.kind == "kernel-release"}
+    files = next((o for o in items if o.kind == "read-wakeup"), None)
+    if len(releases) > 1 or not (releases or files):
+        return None
+    told = next(iter(releases.values()), files)
+    if told is None:
+        return None
+    held = {o.kind: o.value for o in items if o.origin == told.origin and o.value is not None}
+    kernel = decide(
+        seen._replace(
+            release=next(iter(releases), ""),
+            files=frozenset(("read_wakeup_threshold",) if files is not None else ()),
+            whole=False,
+            entropy_avail=held.get("entropy-avail"),
+            poolsize=held.get("poolsize"),
+        )
+    )
+    if kernel.model is BlockingModel.UNKNOWN:
+        return None
+    return replace(kernel, reason=f"{kernel.reason} ({told.origin}:{told.line})")
 
 
 def _with_log(source: Source, seen: KernelEvidence) -> KernelEvidence:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from seedstall.facts.jdk import inputs, perf_strings, root_path, rooted
+from seedstall.facts.inputs import InputTexts
+from seedstall.facts.jdk import handed, original, perf_strings, root_path, rooted
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Environment, JvmOption, JvmProcess, Launch, OptionOrigin
 from seedstall.parse import javahome, launcher, procfs
+from seedstall.parse.text import Text
 from seedstall.parse.tomcatstart import last_start
 from seedstall.source.base import Source
 
@@ -35,6 +37,7 @@ def launch(
     environment: Environment | None,
     jdk: JdkVersion | None,
     process: JvmProcess | None,
+    texts: InputTexts | None,
 ) -> Launch:
     """The command line as the launcher took it apart, argument files read as they are now.
 
@@ -47,7 +50,7 @@ def launch(
     """
     reading = source.read(Ref(Space.PROCESS, "cmdline"))
     if isinstance(reading, Missing):
-        told = _from_log(source) if reading.why is Why.NOT_COLLECTED else None
+        told = _from_log(source, texts) if reading.why is Why.NOT_COLLECTED else None
         if told is None:
             raise Unavailable(reading)
         return told
@@ -80,14 +83,13 @@ def launch(
     )
 
 
-def _from_log(source: Source) -> Launch | None:
+def _from_log(source: Source, texts: InputTexts | None) -> Launch | None:
     """What Tomcat lists of its JVM's options at a start: the JVM's own list, complete where it is there at all."""
-    for name, ref in inputs(source):
-        log = source.read(ref)
-        start = last_start(log.value) if isinstance(log, Got) else None
-        if start is not None and start.options:
+    for name, log in handed(source, texts):
+        start = last_start(log.data) if isinstance(log, Text) else None
+        if isinstance(log, Text) and start is not None and start.options:
             options = tuple(
-                JvmOption(text, OptionOrigin.VM_ARGUMENTS, f"{name}:{line}")
+                JvmOption(text, OptionOrigin.VM_ARGUMENTS, f"{name}:{original(log, line)}")
                 for text, line in start.options
             )
             return Launch(java="", options=options, main_class=BOOTSTRAP)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from seedstall.knowledge import syscalls
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
-from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks, WaitingChildren
+from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks
 from seedstall.parse import procfs
 from seedstall.source.base import Source
 
@@ -16,17 +16,12 @@ T = TypeVar("T")
 
 MAX_TASKS = 20_000
 MAX_FILES = 20_000
-MAX_CHILDREN = 200
-_CHILD_DEPTH = 4
 
 _ENDED = "ZXx"
 """Zombie, dead."""
 _RANDOM = (1, 8)
 _URANDOM = (1, 9)
 _DEFAULT_MACHINE = "x86_64"
-
-# A stat of these can hang for ever where their server is gone, just as the JVM may hang in it.
-_REMOTE = ("nfs", "cifs", "smb3", "ceph", "9p", "afs", "lustre", "gpfs", "ocfs2", "gfs2", "fuse")
 
 
 def jvm_process(source: Source) -> JvmProcess:
@@ -53,7 +48,7 @@ def jvm_process(source: Source) -> JvmProcess:
         state=stat.state,
         start_ticks=stat.start_ticks,
         threads=status.threads,
-        age_ms=_age_ms(source, stat.start_ticks),
+        age_ms=age_ms(source, stat.start_ticks),
         in_container=len(status.ns_pids) > 1 or inner != stat.pid,
         comm=stat.comm,
     )
@@ -72,8 +67,9 @@ def _inner_pid_before_4_1(source: Source, pid: int) -> int:
     return (procfs.sched_pid(reading.value) if isinstance(reading, Got) else None) or pid
 
 
-def _age_ms(source: Source, start_ticks: int) -> int | None:
-    uptime = _parsed(procfs.uptime_ms, source.read(Ref(Space.KERNEL, "proc/uptime")))
+def age_ms(source: Source, start_ticks: int) -> int | None:
+    """The age of a process that was started then; ``None`` where the uptime is not known or another kernel's."""
+    uptime = parsed(procfs.uptime_ms, source.read(Ref(Space.KERNEL, "proc/uptime")))
     if uptime is None:
         return None
     age = uptime - start_ticks * (1000 // procfs.TICKS_PER_SECOND)
@@ -82,7 +78,7 @@ def _age_ms(source: Source, start_ticks: int) -> int | None:
     )  # lxcfs and time namespaces show another uptime than the kernel's
 
 
-def _parsed(parser: Callable[[bytes], T], reading: Reading[bytes]) -> T | None:
+def parsed(parser: Callable[[bytes], T], reading: Reading[bytes]) -> T | None:
     """What a reading says; ``None`` where it is missing or malformed. Threads come and go while we look."""
     if isinstance(reading, Missing):
         return None
@@ -109,7 +105,7 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
     )
     if tids:
         _require_alive(source, tids)
-    look = _Look(source, "", inner=process is not None and process.in_container)
+    look = Look(source, "", inner=process is not None and process.in_container)
     found = [
         task for tid in tids[:MAX_TASKS] if (task := look.task(f"task/{tid}/", tid)) is not None
     ]
@@ -119,8 +115,23 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
         random_files=files,
         age_ms=process.age_ms if process is not None else None,
         machine=look.machine or _DEFAULT_MACHINE,
-        denied=tuple(look.denied.values()),
+        denied=look.told,
+        of_core=isinstance(source.read(Ref(Space.PROCESS, "core")), Got),
     )
+
+
+def tasks_besides(
+    source: Source, process: JvmProcess, known: frozenset[int]
+) -> tuple[KernelTask, ...]:
+    """The threads that are none of *known*, by their ids in the process's own namespace."""
+    listed = source.read(Ref(Space.PROCESS, "task", Ask.LIST))
+    names = procfs.names(listed.value) if isinstance(listed, Got) else ()
+    tids = [int(name) for name in names if name.isascii() and name.isdigit()]
+    if not process.in_container:
+        tids = [tid for tid in tids if tid not in known]
+    look = Look(source, "", inner=process.in_container)
+    found = (look.task(f"task/{tid}/", tid) for tid in sorted(tids)[:MAX_TASKS])
+    return tuple(task for task in found if task is not None and task.inner_tid not in known)
 
 
 def _require_alive(source: Source, tids: list[int]) -> None:
@@ -134,7 +145,7 @@ def _require_alive(source: Source, tids: list[int]) -> None:
         reading = source.read(ref)
         if isinstance(reading, Missing) and reading.why is not Why.VANISHED:
             return
-        stat = _parsed(procfs.stat, reading)
+        stat = parsed(procfs.stat, reading)
         if isinstance(reading, Got) and (stat is None or stat.state not in _ENDED):
             return
     raise Unavailable(
@@ -146,7 +157,7 @@ def _require_alive(source: Source, tids: list[int]) -> None:
     )
 
 
-class _Look:
+class Look:
     """One pass over a process's threads: what holds for all of them is found out once.
 
     ``prefix`` stands before every path: empty for the target itself, else the path of a child's ``/proc`` in the kernel
@@ -154,6 +165,7 @@ class _Look:
     """
 
     def __init__(self, source: Source, prefix: str, *, inner: bool) -> None:
+        """Look at nothing yet. *inner* is whether its thread ids differ from ours."""
         self._source = source
         self._prefix = prefix
         self._space = Space.KERNEL if prefix else Space.PROCESS
@@ -164,16 +176,31 @@ class _Look:
         self._machine: str | None = None
         self.denied: dict[str, str] = {}
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was denied, each reason once: ``syscall, fd: the process belongs to uid 0: ...``."""
+        reasons = dict.fromkeys(self.denied.values())
+        return tuple(
+            f"{', '.join(what for what, why in self.denied.items() if why == reason)}: {reason}"
+            for reason in reasons
+        )
+
     def read(self, path: str, ask: Ask = Ask.CONTENT) -> Reading[bytes]:
+        """Read one of its files, or say why not."""
         return self._source.read(Ref(self._space, self._prefix + path, ask))
 
     def task(self, folder: str, tid: int) -> KernelTask | None:
         """The thread whose files stand in *folder*; ``None`` where it ended meanwhile."""
-        stat = _parsed(procfs.stat, self.read(folder + "stat"))
+        stat = parsed(procfs.stat, self.read(folder + "stat"))
         if stat is None or stat.state in _ENDED:
             return None
         reading = self.read(folder + "syscall")
-        call = _parsed(procfs.syscall, reading)
+        call = parsed(procfs.syscall, reading)
+        denied = self._note("syscall", reading)
+        if call is not None and call.number is not None:
+            self._stack_pointer = self._stack_pointer or call.stack_pointer
+            if not self.machine:  # a number of an architecture without a table says nothing
+                call, denied = None, ("syscall",)
         blocked = self._call(call) if call is not None and call.number is not None else None
         return KernelTask(
             tid=tid,
@@ -187,43 +214,61 @@ class _Look:
             file=self._waited_on(blocked),
             running=call is not None and call.running,
             cpu_ms=stat.cpu_ms,
-            denied=self._note("syscall", reading),
+            denied=denied,
+            asleep=blocked is not None and self._slept(folder, blocked),
         )
+
+    def _slept(self, folder: str, call: Syscall) -> bool:
+        """Whether a core's registers show a read that was broken off; asked where no descriptor tells more."""
+        if call.name not in syscalls.READS or self._waited_on(call) is not None:
+            return False
+        reading = self.read(folder + "registers")
+        if not isinstance(reading, Got):
+            return False
+        from seedstall.parse.elfcore import was_asleep  # noqa: PLC0415 - only for cores
+
+        return bool(parsed(was_asleep, reading))
 
     def _note(self, what: str, reading: Reading[bytes]) -> tuple[str, ...]:
         """Remember why *what* may not be read; the names of what one thread lacks."""
         if isinstance(reading, Got) or reading.why is not Why.DENIED:
             return ()
-        self.denied.setdefault(what, f"{what}: {reading.detail or reading.why}")
+        self.denied.setdefault(what, reading.detail or str(reading.why))
         return (what,)
 
     def _inner_tid(self, folder: str, tid: int) -> int:
         if not self._inner:
             return tid
-        status = _parsed(procfs.status, self.read(folder + "status"))
+        status = parsed(procfs.status, self.read(folder + "status"))
         return status.ns_pids[-1] if status is not None and status.ns_pids else tid
 
     def _wchan(self, folder: str, state: str) -> str | None:
-        return None if state == "R" else _parsed(procfs.wchan, self.read(folder + "wchan"))
+        return None if state == "R" else parsed(procfs.wchan, self.read(folder + "wchan"))
 
     def _call(self, call: procfs.Call) -> Syscall:
-        self._stack_pointer = self._stack_pointer or call.stack_pointer
         number = call.number or 0
         return Syscall(number, syscalls.wait_of(self.machine, number), call.args)
 
     @property
     def machine(self) -> str:
+        """Its architecture, as the tables of system calls are called; ``""`` for one without a table."""
         if self._machine is None:
             self._machine = self._find_machine()
         return self._machine
 
     def _find_machine(self) -> str:
         """By the executable; in a captured tree, which does not hold it, by the host's processor and the stack."""
-        told = _parsed(procfs.elf_machine, self.read("exe-header"))
+        told = parsed(procfs.elf_machine, self.read("exe-header"))
         if told is not None:
-            return syscalls.machine_of(*told)
+            machine = syscalls.machine_of(*told)
+            if not machine:
+                number, bits = told
+                self.denied["syscall"] = (
+                    f"no table of system calls for ELF machine {number}, {bits}-bit"
+                )
+            return machine
         cpu = self._source.read(Ref(Space.KERNEL, "proc/cpuinfo"))
-        machine = _parsed(procfs.cpu_machine, cpu) or _DEFAULT_MACHINE
+        machine = parsed(procfs.cpu_machine, cpu) or _DEFAULT_MACHINE
         narrow = 0 < self._stack_pointer < 1 << 32
         return "i386" if machine == "x86_64" and narrow else machine
 
@@ -249,7 +294,7 @@ class _Look:
             return OpenFile(fd, path, kind)
         if not path.startswith("/dev/") and self._may_hang(fd):
             return OpenFile(fd, path)
-        found = _parsed(procfs.file_stat, self.read(f"fd/{fd}", Ask.STAT))
+        found = parsed(procfs.file_stat, self.read(f"fd/{fd}", Ask.STAT))
         if found is None:
             return OpenFile(fd, path)
         device = found.rdev if _format(found.mode) in (_CHAR, _BLOCK) else None
@@ -257,9 +302,11 @@ class _Look:
 
     def _may_hang(self, fd: int) -> bool:
         """Whether the descriptor is on a network or user-space file system: even its type could make us wait."""
-        mount = _parsed(procfs.mount_id, self.read(f"fdinfo/{fd}"))
+        mount = parsed(procfs.mount_id, self.read(f"fdinfo/{fd}"))
         if self._remote is None:
-            mounts = _parsed(lambda data: procfs.mounts(data, *_REMOTE), self.read("mountinfo"))
+            mounts = parsed(
+                lambda data: procfs.mounts(data, *procfs.REMOTE), self.read("mountinfo")
+            )
             self._remote = frozenset(m.id for m in mounts or ())
         return mount is not None and mount in self._remote
 
@@ -306,55 +353,4 @@ def _kind(found: procfs.FileStat) -> FileKind:
     return _KIND_BY_FORMAT.get(_format(found.mode), FileKind.OTHER)
 
 
-# --- children --------------------------------------------------------------------------------------------------------
-
-
-def waiting_children(source: Source) -> WaitingChildren:
-    """The descendants that wait for random bytes: a gpg, openssl or ssh-keygen that everything else waits for.
-
-    Raises:
-        Unavailable: the children cannot be listed (CONFIG_PROC_CHILDREN, Linux 3.5).
-    """
-    listed = source.read(Ref(Space.PROCESS, "task", Ask.LIST))
-    if isinstance(listed, Missing):
-        raise Unavailable(listed)
-    readings = [
-        source.read(Ref(Space.PROCESS, f"task/{tid}/children"))
-        for tid in procfs.names(listed.value)[:MAX_TASKS]
-    ]
-    if not any(isinstance(reading, Got) for reading in readings):
-        raise Unavailable(
-            readings[0] if readings and isinstance(readings[0], Missing) else Missing(Why.ABSENT)
-        )
-    waiting: list[KernelTask] = []
-    pids = [pid for reading in readings for pid in _children(reading)]
-    seen: set[int] = set()
-    for _ in range(_CHILD_DEPTH):
-        below: list[int] = []
-        for pid in pids:
-            if pid in seen or len(seen) >= MAX_CHILDREN:
-                continue
-            seen.add(pid)
-            look = _Look(source, f"proc/{pid}/", inner=False)
-            task = look.task("", pid)
-            if task is not None and _waits_for_random(task):
-                waiting.append(task)
-            below += _children(look.read(f"task/{pid}/children"))
-        pids = below
-    return WaitingChildren(tuple(waiting))
-
-
-def _children(reading: Reading[bytes]) -> list[int]:
-    words = (
-        reading.value.split(None, MAX_CHILDREN)[:MAX_CHILDREN] if isinstance(reading, Got) else []
-    )
-    return [int(word) for word in words if word.isdigit() and len(word) < 11]  # noqa: PLR2004 - longer than any pid
-
-
-def _waits_for_random(task: KernelTask) -> bool:
-    if task.syscall is not None and task.syscall.name == "getrandom":
-        return True
-    return task.file is not None and (task.file.is_random_path or task.file.is_urandom_path)
-
-
-PROVIDERS = (jvm_process, tasks, waiting_children)
+PROVIDERS = (jvm_process, tasks)

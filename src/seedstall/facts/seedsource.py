@@ -8,6 +8,7 @@ from typing import NamedTuple
 from seedstall.facts.jdk import rooted
 from seedstall.facts.launch import working_directory
 from seedstall.knowledge.seedsource import Target, destination, shipped_source, shipped_strong
+from seedstall.model.core import NO_FILES
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jdk import LAST_ONE_DOT, JdkVersion
 from seedstall.model.jvm import Environment, JavaHome, JvmProcess, Launch
@@ -211,7 +212,9 @@ def _why_not(launch: Launch | Missing, properties: SecurityProperties | Missing)
     return Missing(Why.NOT_COLLECTED, (GIVEN,), detail)
 
 
-def known_source(_source: Source, seed: SeedSource) -> KnownSource:
+def known_source(
+    _source: Source, seed: SeedSource, properties: SecurityProperties | Missing
+) -> KnownSource:
     """The effective seed source, if it was told and not assumed.
 
     Raises:
@@ -219,6 +222,8 @@ def known_source(_source: Source, seed: SeedSource) -> KnownSource:
     """
     if seed.assumed:
         detail = "the JVM's settings were not seen: say --egd VALUE (the target's own setting)"
+        if isinstance(properties, Missing) and properties.detail == NO_FILES:
+            detail = f"{detail}; {NO_FILES}"
         raise Unavailable(Missing(Why.NOT_COLLECTED, (GIVEN,), detail))
     return KnownSource(seed)
 

@@ -6,15 +6,19 @@ from dataclasses import replace
 
 from seedstall.facts.dumpseries import series, waits
 from seedstall.knowledge.kernel import waits_for_random
+from seedstall.knowledge.syscalls import READS
 from seedstall.model.evidence import Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
+from seedstall.model.samples import Doing, SampledWait, StartSamples
 from seedstall.model.seeding import SeedRole
-from seedstall.model.tasks import KernelTask, Tasks
-from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.tasks import KernelTask, OpenFile, Tasks
+from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait, read_length
 from seedstall.parse import procfs
 from seedstall.source.base import Source
 
+_OPEN_FORMS = frozenset(("ThreadInfo", "JConsole", "log"))
+"""Forms with no last line and no count of their threads."""
 MAX_WAITS = 1000
 """Waiting threads kept: a dump of a hostile size must not grow the report without limit."""
 
@@ -25,6 +29,7 @@ def seed_evidence(
     tasks: Tasks | Missing,
     log: ServerLog | None,
     observations: Observations | None,
+    samples: StartSamples | None = None,
 ) -> SeedEvidence:
     """Join what dumps, the kernel and logs show of seeding.
 
@@ -33,7 +38,9 @@ def seed_evidence(
             be seen, of a JVM that gave no dump.
     """
     shown = isinstance(tasks, Tasks) and _visible(tasks)
-    if isinstance(dumps, Missing) and not shown and not (log or observations):
+    if isinstance(tasks, Tasks) and tasks.of_core and isinstance(dumps, Missing):
+        shown = False  # a core whose stacks cannot be read may lack threads too
+    if isinstance(dumps, Missing) and not shown and not (log or observations or samples):
         raise Unavailable(_blind(dumps, tasks))
     groups = series(dumps.dumps) if isinstance(dumps, ThreadDumps) else ()
     pairs = [waits(group) for group in groups]
@@ -41,24 +48,66 @@ def seed_evidence(
     newest = dumps.dumps[-1] if isinstance(dumps, ThreadDumps) else None
     if isinstance(tasks, Tasks):
         seen = [_dated(source, wait) for wait in _joined(seen, tasks, newest)]
-    last_dumps = [group[-1] for group in groups]
+    seen, went_on = by_samples(seen, samples, tasks)
+    # A report on one thread shows no other: it neither makes a look at the JVM nor takes one away.
+    whole = ([dump for dump in group if dump.lists_all] for group in groups)
+    last_dumps = [looks[-1] for looks in whole if looks]
     damage = [why for dump in last_dumps if (why := _partial(dump))]
     return SeedEvidence(
         waits=_of(seen, SeedRole.READING, SeedRole.THREADED),
         queued=_of(seen, SeedRole.QUEUED),
         working=_of(seen, SeedRole.WORKING),
         lookups=_of(seen, SeedRole.LOOKUP),
-        over=tuple(wait for _, past in pairs for wait in past)[:MAX_WAITS],
-        threads=sum(len(dump.threads) for dump in last_dumps),
+        over=(*went_on, *(wait for _, past in pairs for wait in past))[:MAX_WAITS],
+        threads=sum(dump.total for dump in last_dumps),
         tasks=len(tasks.tasks) if isinstance(tasks, Tasks) else 0,
         dumps=sum(map(len, groups)),
         log=log,
         observations=observations,
+        samples=samples,
         main=next((t for t in newest.threads if t.name == "main"), None) if newest else None,
         syscalls_seen=shown,
-        partial=damage[0] if damage and not shown else "",
+        partial=damage[0] if damage and not shown else _unseen(tasks, newest),
         blind=tuple(str(m) for m in (dumps, tasks) if isinstance(m, Missing)),
     )
+
+
+def by_samples(
+    seen: list[SeedWait], samples: StartSamples | None, tasks: Tasks | Missing
+) -> tuple[list[SeedWait], list[SeedWait]]:
+    """The waits that last, with what samples tell of them; and those that a dump shows and samples say are over."""
+    if samples is None:
+        return seen, []
+    told = {wait.inner_tid: wait for wait in samples.waits if wait.jvm}
+    still: list[SeedWait] = []
+    over: list[SeedWait] = []
+    for wait in seen:
+        known = told.get(wait.task.inner_tid if wait.task is not None else _nid(wait))
+        if samples.dumped and not wait.in_random_read and not _lasts(wait, known, samples, tasks):
+            over.append(wait)
+        elif known is not None and not known.over:
+            since = max(known.last_ms, wait.since_ms or 0)
+            still.append(
+                replace(
+                    wait, lengths=known.lengths, progress=known.progress, since_ms=since or None
+                )
+            )
+        else:
+            still.append(wait)
+    return still, over
+
+
+def _nid(wait: SeedWait) -> int:
+    return wait.java.nid if wait.java is not None and wait.java.nid is not None else -1
+
+
+def _lasts(
+    wait: SeedWait, known: SampledWait | None, samples: StartSamples, tasks: Tasks | Missing
+) -> bool:
+    """Whether what a dump showed during the watch went on to its end."""
+    if wait.role is SeedRole.READING:
+        return isinstance(tasks, Missing) and known is not None and not known.over
+    return samples.last in (Doing.WAITING, Doing.SLEEPING, Doing.RANDOM)
 
 
 def _of(seen: list[SeedWait], *roles: SeedRole) -> tuple[SeedWait, ...]:
@@ -66,13 +115,42 @@ def _of(seen: list[SeedWait], *roles: SeedRole) -> tuple[SeedWait, ...]:
 
 
 def _visible(tasks: Tasks) -> bool:
-    """Whether the kernel let us see what its threads wait in: a call, a running thread, a wait channel."""
+    """Whether the kernel let us see what its threads wait in: a call, a running thread, a wait channel.
+
+    A read of we know not what hides just what is looked for: a core has no descriptors, a capture may lack them.
+    """
+    if any(_reads_unknown(task) for task in tasks.tasks):
+        return False
     return any(t.syscall or t.running or t.wchan for t in tasks.tasks)
+
+
+def _reads_unknown(task: KernelTask) -> bool:
+    call = task.syscall
+    return call is not None and call.name in READS and task.file is None and not task.wchan
+
+
+def _unseen(tasks: Tasks | Missing, newest: ThreadDump | None) -> str:
+    """A thread that reads we know not what, and that has no Java stack to say it; ``""`` where there is none."""
+    java = {t.nid for t in newest.threads if t.frames} if newest is not None else set[int | None]()
+    for task in tasks.tasks if isinstance(tasks, Tasks) else ():
+        if _reads_unknown(task) and task.inner_tid not in java:
+            return f"what its thread {task.tid} reads from is not known"
+    return ""
 
 
 def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
     """Why no wait could be seen: the threads' system calls were denied, or nothing was handed over."""
     if isinstance(tasks, Tasks):
+        reader = next((task for task in tasks.tasks if _reads_unknown(task)), None)
+        if reader is not None and not tasks.denied:
+            refs = (Ref(Space.PROCESS, f"fd/{reader.syscall.args[0]}" if reader.syscall else "fd"),)
+            because = f"; no Java stack either: {dumps}" if isinstance(dumps, Missing) else ""
+            told = f"what thread {reader.tid} reads from is not known{because}"
+            return Missing(Why.NOT_COLLECTED, refs, told)
+        if tasks.of_core and isinstance(dumps, Missing):
+            told = f"the core's Java stacks could not be read: {dumps.detail or dumps.why}"
+            lost = dumps.why is Why.NOT_COLLECTED
+            return Missing(Why.ABSENT if lost else dumps.why, dumps.origins, told)
         denied = (
             "; ".join(tasks.denied)
             or "their system calls may not be read: run as root or as its user"
@@ -89,12 +167,19 @@ def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
 
 def _partial(dump: ThreadDump) -> str:
     """Why this dump shows less than the JVM's threads; ``""`` where it is whole."""
+    noted = next((t for t in dump.threads if t.note), None)
+    if noted is not None:
+        return f"the stacks of {dump.unread} of its threads are not known in full ({noted.name!r}: {noted.note})"
     if dump.unread:
         return f"{dump.unread} of its threads have lines that are no readable frames"
     cut = next((t for t in dump.threads if t.cut), None)
     if cut is not None:
         return f"the stack of {cut.name!r} is cut"
-    return "" if dump.complete else "the dump does not run to its end"
+    if dump.complete:
+        return ""
+    if dump.form in _OPEN_FORMS:
+        return f"a dump in this form ({dump.form}) does not say whether all threads are in it"
+    return "the dump does not run to its end"
 
 
 def seed_stacks(_source: Source, seeds: SeedEvidence, dumps: ThreadDumps | Missing) -> SeedStacks:
@@ -113,7 +198,9 @@ def _joined(seen: list[SeedWait], tasks: Tasks, newest: ThreadDump | None) -> li
 
     Such a reader with a Java thread is code of the program's own that reads the device.
     """
-    by_tid = {task.inner_tid: task for task in tasks.tasks}
+    threads = {t.nid: t for t in newest.threads if t.nid is not None} if newest is not None else {}
+    told = [_with_path(task, threads.get(task.inner_tid)) for task in tasks.tasks]
+    by_tid = {task.inner_tid: task for task in told}
     joined = [
         replace(w, task=by_tid.get(w.java.nid))
         if w.java is not None and w.java.nid is not None
@@ -121,12 +208,18 @@ def _joined(seen: list[SeedWait], tasks: Tasks, newest: ThreadDump | None) -> li
         for w in seen
     ]
     taken = {w.task.tid for w in joined if w.task is not None}
-    threads = {t.nid: t for t in newest.threads if t.nid is not None} if newest is not None else {}
-    for task in tasks.tasks:
+    for task in told:
         if task.tid not in taken and waits_in_random_device(task):
             java = threads.get(task.inner_tid)
             joined.append(SeedWait(task=task, java=java, dump=newest if java is not None else None))
     return joined
+
+
+def _with_path(task: KernelTask, java: JavaThread | None) -> KernelTask:
+    """With what the thread reads by its own Java object, where no table of descriptors says it (a core)."""
+    if java is None or not java.reads or not _reads_unknown(task) or task.syscall is None:
+        return task
+    return replace(task, file=OpenFile(task.syscall.args[0] & 0xFFFFFFFF, java.reads))
 
 
 def waits_in_random_device(task: KernelTask) -> bool:
@@ -147,13 +240,13 @@ def _dated(source: Source, wait: SeedWait) -> SeedWait:
         return wait
     length = read_length(task.syscall)
     wait = replace(wait, lengths=(length,) if length is not None else ())
-    since = _still_ms(source, task.tid)
+    since = still_ms(source, task.tid)
     if since is None or since < (wait.since_ms or 0):
         return wait
     return replace(wait, since_ms=since, since_from=f"task/{task.tid}/sched")
 
 
-def _still_ms(source: Source, tid: int) -> int | None:
+def still_ms(source: Source, tid: int) -> int | None:
     """How long the thread has not run, at the least; ``None`` where nothing says it.
 
     ``se.exec_start`` of ``/proc/PID/task/TID/sched`` (CONFIG_SCHED_DEBUG) is when the thread was last accounted as

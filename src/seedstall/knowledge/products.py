@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from seedstall.knowledge.seeding import jarsigner_nonce_blocks
+from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Launch, Product
 from seedstall.model.seeding import Instance, Operation
 
@@ -358,6 +360,8 @@ PRODUCTS: tuple[ProductRow, ...] = (
     ),
 )
 BY_KEY = {row.key: row for row in PRODUCTS}
+NEW = Asks(Instance.DEFAULT, Operation.NEXT_BYTES, "new SecureRandom()")
+"""What any program does: where even that waits, no program needs to be known."""
 
 _STARTERS = (
     "org.tanukisoftware.wrapper.",
@@ -368,6 +372,25 @@ _STARTERS = (
 )
 """Classes that start another one, which the arguments name."""
 _STARTER_JARS = ("jboss-modules.jar", "wrapper.jar", "wrapperApp.jar")
+
+
+def asked(product: Product | None, launch: Launch | None, jdk: JdkVersion) -> Iterator[Asks]:
+    """What this program is known to draw as it starts, and what any program may."""
+    row = BY_KEY.get(product.key) if product is not None else None
+    if row is not None and row.asks is not None and _does_ask(row.key, launch, jdk):
+        yield row.asks
+    yield NEW
+
+
+def _does_ask(key: str, launch: Launch | None, jdk: JdkVersion) -> bool:
+    """Whether it does this time: jarsigner draws a nonce only for a time stamp.
+
+    Since JDK-8293858 it takes that from the default generator.
+    """
+    if key != "jarsigner":
+        return True
+    stamped = launch is None or any(word in ("-tsa", "-tsacert") for word in launch.program)
+    return stamped and jarsigner_nonce_blocks(jdk) is not False
 
 
 def recognise(launch: Launch) -> Product:

@@ -129,6 +129,20 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Container:
+    """Whether the process is in a container.
+
+    ``id`` is the runtime's (shortened as it prints it), where a control group names it; ``told_by`` what says so,
+    ``""`` where it is in none as far as can be seen.
+    """
+
+    inside: bool
+    id: str = ""
+    runtime: str = ""
+    told_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TomcatHome:
     """A Tomcat instance's directories, as the process sees them. ``base`` holds ``conf`` and ``bin/setenv.sh``."""
 

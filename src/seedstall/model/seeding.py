@@ -117,6 +117,25 @@ class SeedStack:
     """Whether it reads its seed over the network: a seed URL that is no file. No device is read then."""
 
 
+class Risk(StrEnum):
+    """Whether a JVM's seed will have to wait, by its settings and its kernel."""
+
+    WILL_BLOCK = "will-block"
+    """It draws from a device that waits when the pool is dry, and the pool is low or nobody knows."""
+    MAY_BLOCK = "may-block"
+    """The same, with a pool that is full or fed now."""
+    CANNOT_BLOCK = "cannot-block"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRisk:
+    """That, with the reason in a clause for people."""
+
+    risk: Risk
+    why: str
+
+
 class SeedSetting(StrEnum):
     """Which setting decided the seed source, strongest first."""
 

@@ -62,7 +62,9 @@ class KernelTask:
     ``tid`` is the id on this host, ``inner_tid`` the one in the JVM's own pid namespace (``NSpid``'s last; what
     ``nid`` in a dump means). ``wchan`` is ``None`` where it could not be had or reads ``0`` (running, or not
     permitted). ``file`` is the descriptor a read-like call waits on. ``running`` is true where the
-    syscall file says so. ``cpu_ms`` is user plus system time. ``denied`` names what could not be read.
+    syscall file says so. ``cpu_ms`` is user plus system time. ``denied`` names what could not be read. ``asleep`` is
+    true where its registers show that the call was broken off in its sleep (a core's): it waited, and did not just pass
+    by.
     """
 
     tid: int
@@ -75,6 +77,9 @@ class KernelTask:
     running: bool = False
     cpu_ms: int | None = None
     denied: tuple[str, ...] = ()
+    asleep: bool = False
+    pid: int | None = None
+    """Of the process it belongs to, where that is not the target but one that the target started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,49 @@ class Tasks:
     machine: str = "x86_64"
     denied: tuple[str, ...] = ()
     """What could not be read of its threads and descriptors, each with the permission that would help."""
+    of_core: bool = False
+    """From a core's notes: a thread whose note is lost or damaged is not among them, and nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingChildren:
-    """The target's descendants that wait for random bytes (a gpg, openssl, ssh-keygen). ``tid`` is the child's pid."""
+    """The target's descendants that wait for random bytes (a gpg, openssl, ssh-keygen), each by the thread that waits.
+
+    ``jvms`` are the pids of those that are JVMs themselves. ``script`` is the target's command line, where it is no JVM
+    but the script that should start one; then the JVMs below it are left out.
+    """
 
     tasks: tuple[KernelTask, ...]
+    jvms: tuple[int, ...] = ()
+    script: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Descendant:
+    """A process that the target or one of its children started; ``task`` is the thread of it that tells most."""
+
+    pid: int
+    argv: tuple[str, ...]
+    task: KernelTask
+    start_ticks: int = 0
+    age_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedPrograms:
+    """What the target itself started and what still runs of it, the last one first."""
+
+    programs: tuple[Descendant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptWait:
+    """A script that waits for what it started, where no JVM is: ``chain`` leads from its child to the last one.
+
+    ``others`` counts the processes beside that last one, which its parent may wait for as well.
+    """
+
+    argv: tuple[str, ...]
+    task: KernelTask
+    chain: tuple[Descendant, ...]
+    others: int = 0

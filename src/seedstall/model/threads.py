@@ -60,7 +60,13 @@ class JavaThread:
     always an int here), ``None`` where the dump has none. ``state`` is the ``Thread.State`` name or ``""``;
     ``activity`` the header's words (``runnable``, ``in Object.wait()``, ``waiting for monitor entry``).
     ``cpu_ms`` and ``elapsed_ms`` are the header's (11+). Frames are innermost first. ``cut`` is true where the
-    text ended inside this thread, or all that is left of its stack is the innermost end of one.
+    text ended inside this thread, or all that is left of its stack is the innermost end of one. ``java_id`` is
+    ``Thread.threadId()``, the same in every form that prints it. ``busy_ms`` is how long the thread has been at one
+    task by the account of whoever watched it (a server's stuck-thread report), not how long it has stood here.
+
+    ``note`` says why its stack is not, or not wholly, known (`cut`). ``detail`` is what the text has in brackets behind
+    the state (``sleeping``, ``parking``). ``address`` is the JVM's own structure (``tid`` in the text), 0 where not
+    kept. ``virtual`` marks a virtual thread; `nid` is then that of the thread that carries it.
     """
 
     name: str
@@ -74,6 +80,14 @@ class JavaThread:
     elapsed_ms: float | None = None
     line: int = 0
     cut: bool = False
+    java_id: int | None = None
+    busy_ms: int | None = None
+    note: str = ""
+    detail: str = ""
+    address: int = 0
+    virtual: bool = False
+    reads: str = ""
+    """The file that its innermost frames read, by the Java object they read it through, where memory was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,10 @@ class ThreadDump:
     ``complete`` is true only where the dump is known to be there from its first line to its end, with as many Java
     threads as it says it has, each of them read: only then does a thread not seen mean that there is none.
     ``unread`` counts the threads whose stacks are not known in full: cut, lost, or in lines that could not be read.
+
+    ``form`` names what wrote it, ``""`` for HotSpot's own text. ``process`` is the JVM's process id in its own pid
+    namespace, where the form prints it. ``lists_all`` is false for a report on single threads (a server's watch in its
+    log): of the threads it does not name it says nothing.
     """
 
     origin: str
@@ -99,6 +117,17 @@ class ThreadDump:
     complete: bool = True
     unread: int = 0
     """Threads that have lines below their header of which no frame could be read, or a stack cut off."""
+    omitted: int = 0
+    """Threads of it that were counted and are not in `threads`. Only of dumps in the midst of a long series, which keep
+    the threads that are in a generator and those that tell JVMs apart: the last dumps always have all of theirs."""
+    form: str = ""
+    process: int | None = None
+    lists_all: bool = True
+
+    @property
+    def total(self) -> int:
+        """How many threads the dump has."""
+        return len(self.threads) + self.omitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from seedstall.model.log import Observations, ServerLog
 from seedstall.model.record import dataclass
+from seedstall.model.samples import StartSamples
 from seedstall.model.seeding import SeedRole, SeedStack
 from seedstall.model.tasks import KernelTask, Syscall
 from seedstall.model.threads import JavaThread, ThreadDump
+from seedstall.model.verdict import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,9 @@ class SeedWait:
 
     ``java`` and ``stack`` come from the newest dump that shows it, ``task`` from the kernel; they are joined where the
     dump's ``nid`` is the task's inner thread id. ``dumps_seen`` counts the dumps in which the same thread stood in
-    the same seed frame; ``since_ms`` is how long it has waited at the least, ``since_from`` what says so.
+    the same seed frame, of ``dumps`` of its JVM; ``over_ms`` is the time between the first of them and the last,
+    ``cpu_between_ms`` the CPU it used between, ``None`` where they do not say. ``since_ms`` is how long it has waited at
+    the least, ``since_from`` what says so.
     """
 
     java: JavaThread | None = None
@@ -27,6 +31,11 @@ class SeedWait:
     since_from: str = ""
     lengths: tuple[int, ...] = ()
     """Bytes still asked for, sample by sample (a waiting read on 4.4 and 4.15 shrinks 20, 14, 8, 2)."""
+    progress: Progress | None = None
+    """By samples of this very thread; ``None`` without."""
+    dumps: int = 0
+    over_ms: int | None = None
+    cpu_between_ms: float | None = None
 
     @property
     def role(self) -> SeedRole:
@@ -73,6 +82,7 @@ class SeedEvidence:
     log: ServerLog | None = None
     observations: Observations | None = None
     main: JavaThread | None = None
+    samples: StartSamples | None = None
     syscalls_seen: bool = False
     """Whether the kernel let us see what its threads wait in."""
     partial: str = ""
@@ -91,8 +101,9 @@ class SeedEvidence:
             return False
         return bool(
             self.threads
+            or (self.samples is not None and self.samples.visible and self.samples.jvm)
             or (self.tasks and self.syscalls_seen)
-            or (log is not None and (log.starts or log.seeding))
+            or (log is not None and log.shows_a_start)
             or (measured is not None and any(o.kind == "dd-random" for o in measured.items))
         )
 

@@ -117,6 +117,7 @@ class Call(NamedTuple):
     number: int | None = None
     args: tuple[int, ...] = ()
     stack_pointer: int = 0
+    program_counter: int = 0
 
 
 def syscall(data: bytes) -> Call:
@@ -129,11 +130,17 @@ def syscall(data: bytes) -> Call:
     if fields == [b"running"]:
         return Call(running=True)
     if len(fields) == 3 and fields[0] == b"-1":  # noqa: PLR2004 - the three fields named above
-        return Call(running=False, stack_pointer=_hex(fields[1]))
+        return Call(running=False, stack_pointer=_hex(fields[1]), program_counter=_hex(fields[2]))
     if len(fields) != 9:  # noqa: PLR2004 - number, six arguments, SP, PC
         raise ValueError("not a syscall line of /proc")
     args = tuple(_hex(field) for field in fields[1:7])
-    return Call(running=False, number=_number(fields[0]), args=args, stack_pointer=_hex(fields[7]))
+    return Call(
+        running=False,
+        number=_number(fields[0]),
+        args=args,
+        stack_pointer=_hex(fields[7]),
+        program_counter=_hex(fields[8]),
+    )
 
 
 def wchan(data: bytes) -> str | None:
@@ -161,6 +168,26 @@ def _places(data: bytes, wanted: bytes) -> list[int]:
     return found
 
 
+def loaded_at(data: bytes, name: bytes) -> int | None:
+    """Where the library of that name (``/libjvm.so``) is loaded to be run; ``None`` where it is not.
+
+    A file that is only read may be mapped as well: of a loaded one a part may be executed. Its first byte lies where
+    the nearest mapping before that with offset 0 begins.
+    """
+    starts: dict[bytes, int] = {}
+    for at in _places(data, name):
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        fields = data[start : end if end >= 0 else len(data)].split(None, 5)
+        if len(fields) < 6 or not fields[5].removesuffix(b" (deleted)").endswith(name):  # noqa: PLR2004 - the path
+            continue
+        if not fields[2].strip(b"0"):
+            starts[fields[5]] = _hex(b"0x" + fields[0].partition(b"-")[0])
+        if b"x" in fields[1] and fields[5] in starts:
+            return starts[fields[5]]
+    return None
+
+
 def mapped_files(data: bytes) -> tuple[str, ...]:
     """The files mapped, each once, in order of address; without the mark of a deleted one."""
     files: dict[bytes, None] = {}
@@ -170,6 +197,28 @@ def mapped_files(data: bytes) -> tuple[str, ...]:
             if len(fields) == 6 and fields[5].startswith(b"/"):  # noqa: PLR2004 - the path is the sixth
                 files.setdefault(fields[5].removesuffix(b" (deleted)"))
     return tuple(_text(_unescaped(path)) for path in files)
+
+
+def mapped_size(data: bytes, path: bytes) -> int:
+    """How many bytes of the file *path* are mapped, all its mappings together."""
+    size = 0
+    wanted = b" " + path + b"\n"
+    at = data.find(wanted)
+    for _ in range(1000):  # a program has a handful of mappings
+        if at < 0:
+            break
+        line = data.rfind(b"\n", 0, at) + 1
+        first, _, last = data[line : line + 40].partition(b" ")[0].partition(b"-")
+        size += max(0, _hex_or_0(last) - _hex_or_0(first))
+        at = data.find(wanted, at + 1)
+    return size
+
+
+def _hex_or_0(text: bytes) -> int:
+    return int(text, 16) if text.isalnum() and len(text) <= 16 and not set(text) - _HEX else 0  # noqa: PLR2004
+
+
+_HEX = frozenset(b"0123456789abcdef")
 
 
 def limits(data: bytes) -> dict[str, tuple[int | None, int | None]]:
@@ -188,6 +237,10 @@ def limits(data: bytes) -> dict[str, tuple[int | None, int | None]]:
 
 def _limit(text: bytes) -> int | None:
     return None if text == b"unlimited" else _number(text)
+
+
+REMOTE = ("nfs", "cifs", "smb3", "ceph", "9p", "afs", "lustre", "gpfs", "ocfs2", "gfs2", "fuse")
+"""File systems whose server may be gone: even a stat of a file there can hang for ever, as the JVM may hang in it."""
 
 
 class Mount(NamedTuple):
@@ -301,6 +354,76 @@ def _below(path: str, root: str) -> str | None:
 def _upwards(point: str, inside: str) -> list[str]:
     parts = inside.split("/", 64)[:64] if inside else []
     return ["/".join([point, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
+
+
+def io_read_bytes(data: bytes) -> int | None:
+    """``/proc/PID/io``: bytes that had to be fetched from a device; ``None`` where it does not say."""
+    for line in data.split(b"\n", 16)[:16]:
+        key, _, value = line.partition(b": ")
+        if key == b"read_bytes" and value.isdigit() and len(value) <= _MAX_DIGITS:
+            return int(value)
+    return None
+
+
+def throttled_us(data: bytes) -> int | None:
+    """``cpu.stat`` of a control group: microseconds it was held back; ``None`` where it has no limit to count for.
+
+    Version 2 counts microseconds, version 1 nanoseconds (Documentation/scheduler/sched-bwc.rst). A group whose limit
+    never applied (``nr_periods 0``) is told apart from none, which lacks the lines.
+    """
+    for line in data.split(b"\n", 64)[:64]:
+        key, _, value = line.partition(b" ")
+        if value.isdigit() and len(value) <= _MAX_DIGITS:
+            if key == b"throttled_usec":
+                return int(value)
+            if key == b"throttled_time":
+                return int(value) // 1000
+    return None
+
+
+def cpu_periods(data: bytes) -> tuple[int, int]:
+    """``nr_periods`` and ``nr_throttled`` of a control group's ``cpu.stat``; 0 for what it lacks."""
+    told = {b"nr_periods": 0, b"nr_throttled": 0}
+    for line in data.split(b"\n", 64)[:64]:
+        key, _, value = line.partition(b" ")
+        if key in told and value.isdigit() and len(value) <= _MAX_DIGITS:
+            told[key] = int(value)
+    return told[b"nr_periods"], told[b"nr_throttled"]
+
+
+def memory(data: bytes) -> tuple[int, int]:
+    """``VmRSS`` and ``VmSwap`` of ``/proc/PID/status`` in KiB; 0 for what it lacks (a zombie has neither)."""
+    told = {b"VmRSS": 0, b"VmSwap": 0}
+    for line in data.split(b"\n", MAX_LINES)[:MAX_LINES]:
+        key, _, value = line.partition(b":")
+        words = value.split()
+        if key in told and words and words[0].isdigit() and len(words[0]) <= _MAX_DIGITS:
+            told[key] = int(words[0])
+    return told[b"VmRSS"], told[b"VmSwap"]
+
+
+def major_faults(data: bytes) -> int:
+    """Field 12 of ``/proc/PID/stat``: page faults that had to wait for a disk.
+
+    Raises:
+        ValueError: it is no such line.
+    """
+    fields = data.rpartition(b") ")[2].split(None, 11)
+    if len(fields) < 11 or not fields[9].isdigit():  # noqa: PLR2004 - counted from the state, field 3
+        raise ValueError("not a stat line of /proc")
+    return int(fields[9])
+
+
+def pressure(data: bytes) -> float | None:
+    """``avg10`` of the line ``some`` of a pressure file, in per cent (PSI, 4.20); ``None`` where there is none."""
+    for line in data.split(b"\n", 8)[:8]:
+        words = line.split(None, 4)
+        if words[:1] == [b"some"] and len(words) > 1 and words[1].startswith(b"avg10="):
+            try:
+                return float(words[1][6:12])
+            except ValueError:
+                return None
+    return None
 
 
 def cmdline(data: bytes) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from seedstall.model.redact import redact, visible
 from seedstall.model.report import Failure, Report
-from seedstall.render import text
+from seedstall.render import samples, text
 from seedstall.render.document import document
 from seedstall.render.templates import environment
 
@@ -28,7 +28,13 @@ def _case(told: Report | Failure, *, redacted: bool) -> dict[str, object]:
         headline, report = f"error: {told.error}", None
     else:
         headline, report = text.headline(told), document(told, redacted=redacted)
-    return {"target": hide(told.target), "headline": hide(headline), "report": report}
+    start = list(samples.table(report["facts"].get("start"))) if report is not None else []
+    return {
+        "target": hide(told.target),
+        "headline": hide(headline),
+        "report": report,
+        "start": start,
+    }
 
 
 def _cell(value: str) -> str:

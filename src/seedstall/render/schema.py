@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from seedstall.model.evidence import Why
 from seedstall.model.finding import Confidence, Disposition, Severity, When
+from seedstall.model.jdk import VmFamily
+from seedstall.model.seeding import Risk
 from seedstall.model.verdict import Cause, Progress, Status
 
 Schema = dict[str, object]
@@ -11,7 +13,8 @@ Schema = dict[str, object]
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
 _CODE: Schema = {"type": "string", "pattern": "^SS[1-5][0-9]{2}$"}
-_CAUSE: Schema = {"enum": [str(c) for c in Cause]}
+_CAUSES = [str(c) for c in Cause]
+_CAUSE: Schema = {"enum": _CAUSES}
 _CONFIDENCE = [c.name.lower() for c in Confidence]
 
 
@@ -96,20 +99,90 @@ def _case() -> Schema:
             "inconclusive": _list(_object({"code": _CODE, "missing": _list(missing)})),
             "crashed": _list(_object({"code": _CODE, "error": _TEXT})),
             "actions": _list(action),
-            "facts": _object(facts),
+            "facts": _object(facts, {"core": {"type": "object"}}),
         },
         {"target": _TEXT},
     )
 
 
+def _jvm() -> Schema:
+    """One row of ``seedstall list``."""
+    word: Schema = {"type": ["string", "null"]}
+    maybe: Schema = {"type": ["boolean", "null"]}
+    return _object(
+        {
+            "pid": {"type": "integer", "minimum": 1},
+            "uid": _COUNT,
+            "user": word,
+            "age_ms": _COUNT,
+            "vm": {"enum": [str(v) for v in VmFamily]},
+            "told_by": {"enum": ["maps", "name"]},
+            "jdk": word,
+            "vendor": word,
+            "program": word,
+            "product": word,
+            "container": _object({"inside": maybe, "id": word, "runtime": word}),
+            "seed": _object(
+                {
+                    "source": word,
+                    "place": word,
+                    "assumed": {"type": "boolean"},
+                    "risk": {"enum": [str(r) for r in Risk]},
+                    "why": word,
+                }
+            ),
+            "stalled": maybe,
+            "cause": _CAUSE,
+            "sentence": word,
+            "since_ms": _COUNT,
+            "unread": _list(_object({"what": _TEXT, "why": _TEXT})),
+        }
+    )
+
+
+def _listing() -> Schema:
+    """What ``seedstall list --format json`` prints; with ``--watch`` one such object a line."""
+    number: Schema = {"type": "integer", "minimum": 0}
+    return _object(
+        {
+            "schema": {"const": 1},
+            "tool": _object({"name": {"const": "seedstall"}, "version": _TEXT}),
+            "sentence": _TEXT,
+            "waiting": _list({"type": "integer"}),
+            "jvms": _list(_jvm()),
+            "processes": number,
+            "unseen": _list(_object({"why": _TEXT, "count": number})),
+            "hidden": {"type": "boolean"},
+            "ended": number,
+        }
+    )
+
+
+def _summary() -> Schema:
+    """What several cases come to; ``looked_at`` is fewer than ``cases`` where we were interrupted."""
+    verdict = _object(
+        {
+            "status": {"enum": [*(str(s) for s in Status), "error"]},
+            "cause": {"enum": [*_CAUSES, None]},
+            "count": {"type": "integer", "minimum": 1},
+        }
+    )
+    count: Schema = {"type": "integer", "minimum": 0}
+    return _object({"cases": count, "looked_at": count, "verdicts": _list(verdict)})
+
+
 def schema() -> Schema:
-    """The schema of one report, of several, and of a case that failed (JSON Schema 2020-12)."""
+    """The schema of one report, of several, of a case that failed, and of a list (JSON Schema 2020-12)."""
     failed = _object({"schema": {"const": 1}, "error": _TEXT}, {"target": _TEXT, "hint": _TEXT})
     case: Schema = {"$ref": "#/$defs/case"}
     either: Schema = {"oneOf": [case, {"$ref": "#/$defs/failed"}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "seedstall report",
-        "$defs": {"case": _case(), "failed": failed},
-        "oneOf": [case, _object({"schema": {"const": 1}, "cases": _list(either)})],
+        "$defs": {"case": _case(), "failed": failed, "listing": _listing()},
+        "oneOf": [
+            case,
+            _object({"schema": {"const": 1}, "cases": _list(either)}, {"summary": _summary()}),
+            {"$ref": "#/$defs/listing"},
+        ],
     }

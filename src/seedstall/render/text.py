@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
+from seedstall.model.core import CANNOT_TELL
 from seedstall.model.evidence import Missing, Why
 from seedstall.model.finding import Crashed, Finding, Fired, Fix, Inconclusive, Severity, When
 from seedstall.model.redact import redact, visible
 from seedstall.model.report import Failure, Report
 from seedstall.model.verdict import Cause, Status
 
+_SPAN = 3
+"""Codes in a row that read better as a span."""
 INDENT = "  "
 EVIDENCE_WIDTH = 48
+SERIES = 10
+"""So many dumps are told of unasked."""
 
 
 def render(
@@ -60,9 +66,58 @@ def _body(report: Report, *, verbose: int) -> Iterator[str]:
         yield from _evidence(winner)
         yield from _notes(winner)
         yield from _fixes(winner, report)
+    yield from _start(report)
     yield from _others(report, winner, verbose=verbose)
     yield from _blind(report, verbose=verbose)
+    yield from _core(report, verbose=verbose)
+    yield from _binaries(report, verbose=verbose)
+    yield from _read(report, verbose=verbose)
     yield from _actions(report)
+
+
+def _read(report: Report, *, verbose: int) -> Iterator[str]:
+    """How many dumps and threads were read: with -v, and of a series too long to be counted by eye."""
+    threads = cast("dict[str, int]", report.facts.get("threads", {}))
+    dumps, count = threads.get("dumps_read", 0), threads.get("threads_in_dumps", 0)
+    if dumps >= SERIES or (verbose and dumps):
+        yield ""
+        yield f"read: {dumps} thread dump{'s' if dumps > 1 else ''}, {count} threads in all"
+
+
+def _told(facts: object) -> dict[str, object]:
+    """One object of the report's facts; empty where it is none."""
+    if not isinstance(facts, dict):
+        return {}
+    return {str(k): v for k, v in facts.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _core(report: Report, *, verbose: int) -> Iterator[str]:
+    """Where a core comes from, how much of it there is, and with -v what it cannot tell."""
+    core = _told(report.facts.get("core"))
+    if not core:
+        return
+    ended = f" at signal {core['signal']}" if core["signal"] is not None else ""
+    held, whole = (int(str(core[name])) >> 20 for name in ("bytes", "bytes_expected"))
+    size = f"cut: {held} of {whole} MiB are there" if core["cut"] else f"{whole} MiB"
+    yield ""
+    by = "the kernel" if core["written_by"] == "kernel" else core["written_by"]
+    yield f"core: written by {by}{ended}, {size}, {core['threads']} threads"
+    if core["libjvm_refused"]:
+        yield f"core: {core['libjvm_refused']}"
+    for what in CANNOT_TELL if verbose else ():
+        yield f"{INDENT}a core cannot tell {what}"
+
+
+def _binaries(report: Report, *, verbose: int) -> Iterator[str]:
+    """With -v: what the program and its libraries are."""
+    told = _told(_told(report.facts.get("jvm")).get("binaries")) if verbose else {}
+    if told:
+        yield ""
+        yield "binaries"
+    for name, value in told.items():
+        if value is not None:
+            shown = ("no", "yes")[value] if isinstance(value, bool) else value
+            yield f"{INDENT}{name.replace('_', ' '):<16}{shown}"
 
 
 def _evidence(finding: Finding) -> Iterator[str]:
@@ -78,6 +133,15 @@ def _evidence(finding: Finding) -> Iterator[str]:
             yield f"{INDENT * 3}{line}".rstrip()
 
 
+def _start(report: Report) -> Iterator[str]:
+    """Where the time of a watched start went."""
+    if "start" in report.facts:
+        from seedstall.render import samples  # noqa: PLC0415 - for a watched start only
+
+        yield ""
+        yield from samples.table(report.facts["start"])
+
+
 def _notes(finding: Finding) -> Iterator[str]:
     if finding.notes:
         yield ""
@@ -90,7 +154,8 @@ def _fixes(finding: Finding, report: Report) -> Iterator[str]:
         return
     yield ""
     yield "what to do"
-    for when, title in ((When.NOW, "now"), (When.NEXT_START, "at the next start")):
+    now = "for what runs in its place" if _has_ended(report) else "now"
+    for when, title in ((When.NOW, now), (When.NEXT_START, "at the next start")):
         chosen = [fix for fix in finding.fixes if fix.when is when]
         stuck = finding.status is Status.STALLED and finding.cause is Cause.BLOCKING_SEED
         if not chosen and when is When.NOW and stuck:
@@ -106,6 +171,8 @@ def _fixes(finding: Finding, report: Report) -> Iterator[str]:
 
 def _nothing_now(report: Report) -> str:
     """What to do now where no fix helps now, or the kernel that would decide it is not known."""
+    if _has_ended(report):
+        return "now: nothing, it ended as its core was written; what was started in its place may wait again"
     kernel = report.facts.get("kernel")
     if isinstance(kernel, dict) and "missing" in kernel:
         return (
@@ -113,6 +180,11 @@ def _nothing_now(report: Report) -> str:
             " else a restart"
         )
     return "now: nothing but a restart frees it; save this report first"
+
+
+def _has_ended(report: Report) -> bool:
+    """Whether the process is gone: the kernel writes a core of one that ends."""
+    return _told(report.facts.get("core")).get("signal") is not None
 
 
 def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
@@ -181,7 +253,21 @@ def _not_looked_at(outcomes: Sequence[object], *, verbose: int) -> Iterator[tupl
         if isinstance(outcome, Crashed):
             yield outcome.code, f"the rule itself failed: {outcome.error}"
     for reason, codes in by_reason.items():
-        yield ", ".join(codes), reason
+        yield ", ".join(_spans(codes)), reason
+
+
+def _spans(codes: Sequence[str]) -> Iterator[str]:
+    """Codes that follow each other as one span: ``SS521-SS531``."""
+    numbers = [int(code[2:]) for code in codes]
+    start = 0
+    for at in range(1, len(codes) + 1):
+        if at < len(codes) and numbers[at] == numbers[at - 1] + 1:
+            continue
+        if at - start < _SPAN:
+            yield from codes[start:at]
+        else:
+            yield f"{codes[start]}-{codes[at - 1]}"
+        start = at
 
 
 def _never_here(missing: Missing) -> bool:

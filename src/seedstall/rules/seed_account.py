@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from seedstall.knowledge.callers import is_jdk
+from seedstall.knowledge.syscalls import READS
+from seedstall.model.core import CoreDump
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
@@ -12,8 +14,9 @@ from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, Po
 from seedstall.model.record import dataclass
 from seedstall.model.redact import visible
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
-from seedstall.model.tasks import FileKind, KernelTask
+from seedstall.model.tasks import FileKind, KernelTask, Syscall
 from seedstall.model.waits import SeedWait
+from seedstall.parse.wrappers import SHELLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Surroundings:
     product: Product | None = None
     pid: int | None = None
     distribution: Distribution | None = None
+    core: CoreDump | None = None
 
 
 SHOWN_FRAMES = 12
@@ -108,9 +112,16 @@ def _call(task: KernelTask) -> str:
     if call is not None and call.name == "getrandom":
         return f"getrandom({call.args[1]} bytes)"
     if task.file is not None:
-        length = f", {call.args[2]} bytes" if call is not None and len(call.args) > 2 else ""  # noqa: PLR2004
+        length = _length(call)
         return f"{call.name if call else 'read'} of {visible(task.file.path)} (fd {task.file.fd}{length})"
     return f"the kernel's {task.wchan}"
+
+
+def _length(call: Syscall | None) -> str:
+    """How many bytes a read asks for."""
+    if call is None or call.name not in READS or len(call.args) < 3:  # noqa: PLR2004 - the third is the length
+        return ""
+    return f", {call.args[2]} bytes"
 
 
 def kernel_clause(kernel: KernelRandom | None) -> str:
@@ -135,9 +146,13 @@ def device_clause(task: KernelTask | None) -> str:
     return f"but {visible(file.path)} here is a {file.kind}, not the kernel's device"
 
 
-def evidence_of(wait: SeedWait, pid: int | None) -> Iterator[Evidence]:
+def evidence_of(
+    wait: SeedWait, pid: int | None, core: CoreDump | None = None
+) -> Iterator[Evidence]:
     """Everything that was seen of one wait, with its place."""
-    if wait.task is not None:
+    if wait.task is not None and core is not None:
+        yield from _core_evidence(wait.task, core)
+    elif wait.task is not None:
         yield from _task_evidence(wait, wait.task, pid)
     if wait.java is not None and wait.dump is not None:
         yield from _stack_evidence(wait)
@@ -163,14 +178,43 @@ def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterato
         yield Evidence(origin=origin, excerpt=f"it last ran {duration(wait.since_ms)} ago")
 
 
+def _core_evidence(task: KernelTask, core: CoreDump) -> Iterator[Evidence]:
+    """What a core's registers show, and the Java object that the thread reads through."""
+    where = f"{visible(core.name)}: thread {task.tid}"
+    if task.syscall is not None:
+        args = " ".join(f"{a:#x}" for a in task.syscall.args[:3])
+        name = task.syscall.name or f"system call {task.syscall.number}"
+        asleep = ", broken off in its sleep" if task.asleep else ""
+        yield Evidence(origin=where, excerpt=f"{name} {args}{asleep}")
+    if task.file is not None:
+        path = visible(task.file.path)
+        yield Evidence(
+            origin=where, excerpt=f"fd {task.file.fd} is {path}, by the Java object it reads"
+        )
+
+
 def child_evidence(task: KernelTask) -> Iterator[Evidence]:
     """What the kernel shows of a child process's wait."""
+    where = f"/proc/{task.pid or task.tid}"
+    if task.pid not in (None, task.tid):
+        where += f"/task/{task.tid}"
     if task.syscall is not None:
-        yield Evidence(
-            origin=f"/proc/{task.tid}/syscall", excerpt=f"{_call(task)}, state {task.state}"
-        )
+        yield Evidence(origin=f"{where}/syscall", excerpt=f"{_call(task)}, state {task.state}")
     if task.wchan is not None:
-        yield Evidence(origin=f"/proc/{task.tid}/wchan", excerpt=visible(task.wchan))
+        yield Evidence(origin=f"{where}/wchan", excerpt=visible(task.wchan))
+
+
+def script_name(argv: Sequence[str]) -> str:
+    """What a script is called by people: the file that the shell reads, ``sh -c ...``, else the program."""
+    program = argv[0].rpartition("/")[2].lstrip("-") if argv else ""
+    if program not in SHELLS:
+        return program or "it"
+    for word in argv[1:]:
+        if word.startswith("-") and "c" in word[1:]:
+            return f"{program} -c"
+        if not word.startswith(("-", "+")):
+            return word.rpartition("/")[2] or program
+    return program
 
 
 def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
@@ -184,9 +228,20 @@ def _stack_evidence(wait: SeedWait) -> Iterator[Evidence]:
         used = f", {duration(java.cpu_ms)} of CPU in {duration(java.elapsed_ms)}"
     head = f"{name_of(wait)}{nid} {java.state or 'state not shown'}{used}"
     if wait.dumps_seen > 1:
-        span = f" over {duration(wait.since_ms or 0)}" if wait.since_from == "two dumps" else ""
-        head += f", in the same place in {wait.dumps_seen} dumps{span}"
+        head += f", {_stay(wait)}"
     yield Evidence(origin=place, excerpt="\n".join((head, *_frames(wait))))
+
+
+def _stay(wait: SeedWait) -> str:
+    """``in place in 3 of 3 dumps over 20.0 s, CPU 0.0 s``: what a series of dumps says of one thread."""
+    words = f"in place in {wait.dumps_seen} of {max(wait.dumps, wait.dumps_seen)} dumps"
+    if wait.over_ms is None:
+        return words
+    words += f" over {duration(wait.over_ms)}"
+    if wait.cpu_between_ms is None:
+        return words
+    left = "" if wait.since_ms else ": it may have left and come back"
+    return f"{words}, CPU {wait.cpu_between_ms / 1000:.1f} s{left}"
 
 
 def _frames(wait: SeedWait) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from seedstall.knowledge.kernel import waits_for_random
 from seedstall.knowledge.seeding import right_egd
 from seedstall.knowledge.stacks import expected_device
+from seedstall.model.core import CoreDump
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
@@ -19,7 +20,7 @@ from seedstall.model.tasks import FileKind, KernelTask, WaitingChildren
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
-from seedstall.rules import seed_log
+from seedstall.rules import seed_log, seed_samples
 from seedstall.rules import seed_remedies as remedies
 from seedstall.rules.seed_account import Surroundings
 
@@ -37,6 +38,7 @@ def blocking_seed(
     process: JvmProcess | None,
     distribution: Distribution | None,
     children: WaitingChildren | None,
+    core: CoreDump | None = None,
 ) -> Iterator[Finding]:
     """A thread waits for random bytes from a device that blocks.
 
@@ -60,7 +62,7 @@ def blocking_seed(
     """
     readers = [w for w in seeds.waits if w.role is SeedRole.READING]
     around = Surroundings(
-        kernel, source, jdk, product, process.pid if process else None, distribution
+        kernel, source, jdk, product, process.pid if process else None, distribution, core
     )
     caught = [w for w in readers if _blocks(w, kernel) and not _passes_by(w, around)]
     stuck = [w for w in caught if not _went_on(w, seeds.log)]
@@ -68,23 +70,27 @@ def blocking_seed(
         yield _stalled(stuck, seeds, around)
         return
     yield from _from_children(children, around)
-    yield from _over(seeds, caught, around)
+    if seeds.samples is not None:
+        yield from seed_samples.from_samples(seeds, around)
+    else:
+        yield from _over(seeds, caught, around)
     yield from seed_log.from_log(seeds, around, caught)
-    yield from seed_log.from_measurements(seeds)
+    yield from seed_log.from_measurements(seeds, kernel)
 
 
 def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
     """Whether this read is a wait and not a read caught on its way.
 
     On a kernel whose own device does not block any more, a thread inside a read of that very device is on its way
-    (or the kernel is not seeded yet, which is SS103's).
+    (or the kernel is not seeded yet, which is SS103's). A read that was broken off in its sleep did wait: then the
+    device is not the kernel's own.
     """
     task = wait.task
     if task is not None and task.wchan is not None and waits_for_random(task.wchan) == "pool":
         return True
     if task is not None and _waits_for_crng(task):
         return False
-    if kernel is None or kernel.can_block is not False:
+    if kernel is None or kernel.can_block is not False or (task is not None and task.asleep):
         return True
     if task is not None and wait.in_random_read:
         return _replaced(task)
@@ -173,7 +179,8 @@ def _confidence(wait: SeedWait, seeds: SeedEvidence, around: Surroundings) -> Co
         return Confidence.CONFIRMED
     if remedies.set_already(around):
         return Confidence.POSSIBLE  # the setting contradicts what the stack shows
-    if kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL:
+    asleep = wait.task is not None and wait.task.asleep
+    if asleep or (kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL):
         return Confidence.CONFIRMED
     if wait.dumps_seen > 1 or seed_log.slow_lines(seeds.log) or any(map(seed_log.is_dry, measured)):
         return Confidence.CONFIRMED
@@ -190,7 +197,10 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
     replaced = _replaced(wait.task)
     return Finding(
         message=f"{account.name_of(wait)} waiting for random bytes{account.reader(wait)}",
-        sentence=_sentence(wait, around) + others + queue,
+        sentence=_sentence(wait, around)
+        + others
+        + queue
+        + seed_samples.clause(seeds.samples, wait),
         cause=Cause.CONNECT if _by_network(wait) else Cause.BLOCKING_SEED,
         status=Status.STALLED,
         severity=Severity.ERROR,
@@ -204,45 +214,50 @@ def _stalled(waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings) -
             Cause.FEEDER_DOWN,
             Cause.INEFFECTIVE_FIX,
         ),
-        cost_ms=seed_log.cost_ms(seeds.log),
-        startup_ms=seed_log.startup_ms(seeds.log),
+        cost_ms=seed_log.cost_ms(seeds.log) or seed_samples.cost_ms(seeds.samples),
+        startup_ms=seed_log.startup_ms(seeds.log) or seed_samples.startup_ms(seeds.samples),
         since_ms=wait.since_ms,
         progress=_progress(wait),
     )
 
 
 def _from_children(children: WaitingChildren | None, around: Surroundings) -> Iterator[Finding]:
-    """A program that the JVM started (gpg, openssl, ssh-keygen) and that waits for random bytes itself."""
-    waiting = (
-        [t for t in children.tasks if _blocks(SeedWait(task=t), around.kernel)] if children else []
-    )
+    """A program that the JVM or its script started (gpg, openssl) and that waits for random bytes itself."""
+    if children is None:
+        return
+    waiting = [t for t in children.tasks if _blocks(SeedWait(task=t), around.kernel)]
+    script = children.script
     for task in waiting[:1]:
         name = visible(task.comm)[:40]
         where = account.place_of(SeedWait(task=task), Device.RANDOM, None)
         why = account.device_clause(task) or account.kernel_clause(around.kernel)
+        parent = visible(account.script_name(script))[:60] if script else "this JVM"
+        pid = task.pid or task.tid
         yield Finding(
-            message=f"{name}, a child of the JVM, waiting for random bytes",
-            sentence=f"{name} (pid {task.tid}), which this JVM started, waits {where}; {why}",
+            message=f"{name}, a child of {parent}, waiting for random bytes",
+            sentence=f"{name} (pid {pid}), which {parent} started, waits {where}; {why}",
             cause=Cause.BLOCKING_SEED,
             status=Status.STALLED,
             severity=Severity.ERROR,
             confidence=Confidence.CONFIRMED,
             evidence=tuple(account.child_evidence(task)),
             fixes=remedies.host_fixes(around, device_replaced=_replaced(task)),
-            notes=(
-                "no setting of the JVM reaches its child: "
-                + (
-                    "give it the kernel's own /dev/random"
-                    if _replaced(task)
-                    else "feed the host's pool"
-                ),
-            ),
-            explains=(Cause.BLOCKING_SEED, Cause.FEEDER_DOWN),
+            notes=(_childs_cure(task, jvm=task.pid in children.jvms),),
+            explains=(Cause.BLOCKING_SEED, Cause.FEEDER_DOWN, Cause.CHILD),
         )
+
+
+def _childs_cure(task: KernelTask, *, jvm: bool) -> str:
+    if jvm:
+        return f"it is a JVM itself: seedstall diagnose {task.pid} has its own cure"
+    cure = "give it the kernel's own /dev/random" if _replaced(task) else "feed the host's pool"
+    return f"no setting of a JVM reaches this program: {cure}"
 
 
 def _progress(wait: SeedWait) -> Progress | None:
     """Stuck or getting on, only where samples say it."""
+    if wait.progress is not None:
+        return wait.progress
     if len(wait.lengths) > 1:
         return Progress.PROGRESSING if wait.lengths[-1] < wait.lengths[0] else Progress.STUCK
     if wait.since_ms and wait.since_ms >= STUCK_MS:
@@ -273,7 +288,8 @@ def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None
     urandom = file.is_urandom_path if file is not None else expected is Device.URANDOM
     if urandom:
         return "/dev/urandom waits only until the kernel's generator is seeded, or where it was replaced"
-    contradicts = wait.task is None and kernel is not None and kernel.can_block is False
+    seen = wait.task is not None and not wait.task.asleep
+    contradicts = not seen and kernel is not None and kernel.can_block is False
     if contradicts and kernel is not None and kernel.state is not PoolState.NOT_READY:
         return f"yet {account.kernel_clause(kernel)}: look whether it is device 1:8 (ls -l /dev/random)"
     return account.kernel_clause(kernel)
@@ -310,7 +326,7 @@ def _evidence(
     waits: list[SeedWait], seeds: SeedEvidence, around: Surroundings
 ) -> Iterator[Evidence]:
     for wait in waits[:3]:
-        yield from account.evidence_of(wait, around.pid)
+        yield from account.evidence_of(wait, around.pid, around.core)
     if seeds.queued:
         names = ", ".join(account.name_of(w) for w in seeds.queued[:8])
         yield Evidence(origin="thread dump", excerpt=f"queued behind it: {names}")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from seedstall.knowledge.seeding import right_egd
+from seedstall.model.core import CoreDump
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
 from seedstall.model.log import Observation
 from seedstall.model.rule import rule
+from seedstall.model.samples import StartSamples
 from seedstall.model.seeding import SeedRole, SeedSource
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait
 from seedstall.rules import seed_account as account
-from seedstall.rules import seed_log
+from seedstall.rules import seed_log, seed_samples
 from seedstall.rules import seed_remedies as remedies
+from seedstall.rules import start_account as start
 from seedstall.rules.seed_account import Surroundings
 
 HARMLESS_MS = 1000
@@ -28,6 +32,7 @@ def threaded_seed(
     jdk: JdkVersion | None,
     product: Product | None,
     process: JvmProcess | None,
+    core: CoreDump | None = None,
 ) -> Iterator[Finding]:
     """The JDK fell back to its threaded seeder, which needs no device and about 250 ms a byte.
 
@@ -45,10 +50,13 @@ def threaded_seed(
     """
     seeds = stacks.seeds
     threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
-    around = Surroundings(None, source, jdk, product, process.pid if process else None)
+    pid = process.pid if process is not None else None
+    around = Surroundings(None, source, jdk, product, pid, core=core)
     told = seed_log.threaded_seeder_told(seeds)
     if threaded:
         yield _seen(threaded, len(seeds.queued), around)
+    elif seeds.samples is not None and (over := _over(seeds)) is not None:
+        yield _went_on(over, around, seeds.samples)
     elif told is not None or (source is not None and ":" not in source.value):
         yield from _by_log(seeds, told, around)
 
@@ -65,7 +73,7 @@ def _why(source: SeedSource | None) -> str:
 
 def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
     wait, source = waits[0], around.source
-    evidence = [e for w in waits[:3] for e in account.evidence_of(w, around.pid)]
+    evidence = [e for w in waits[:3] for e in account.evidence_of(w, around.pid, around.core)]
     if source is not None and not source.assumed:
         evidence.extend(account.source_evidence(around))
     queue = f"; {queued} more queue behind it" if queued else ""
@@ -93,6 +101,29 @@ def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
             Cause.HARMFUL_FIX,
         ),
         since_ms=wait.since_ms,
+    )
+
+
+def _over(seeds: SeedEvidence) -> SeedWait | None:
+    """A wait for it that a dump shows, and that a watched start has behind it."""
+    return next((w for w in seeds.over if w.role is SeedRole.THREADED), None)
+
+
+def _went_on(wait: SeedWait, around: Surroundings, samples: StartSamples) -> Finding:
+    seen = _seen([wait], 0, around)
+    cost = samples.threaded_ms if samples.from_start else None
+    share = f"; {start.of_whole(samples, cost)} {start.span(samples)} went to it" if cost else ""
+    return replace(
+        seen,
+        message=f"{account.name_of(wait)} that waited for the JDK's threaded seeder",
+        sentence=seen.sentence.replace(" waits for ", " waited for ", 1) + "; it went on" + share,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        notes=seen.notes[1:],
+        explains=(*seen.explains, Cause.WAITING, Cause.APPLICATION),
+        since_ms=None,
+        cost_ms=cost,
+        startup_ms=seed_samples.startup_ms(samples),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.knowledge.products import BY_KEY, Asks
-from seedstall.knowledge.seeding import behaviour, jarsigner_nonce_blocks, right_egd
+from seedstall.knowledge.products import NEW, Asks, asked
+from seedstall.knowledge.seeding import behaviour, right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Launch, Product
@@ -17,8 +17,6 @@ from seedstall.model.seeding import (
     Algorithm,
     Behaviour,
     Device,
-    Instance,
-    Operation,
     SeedRole,
     SeedSetting,
     SeedSource,
@@ -27,9 +25,6 @@ from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules import seed_account as account
 from seedstall.rules import seed_remedies as remedies
-
-NEW = Asks(Instance.DEFAULT, Operation.NEXT_BYTES, "new SecureRandom()")
-"""What any program does: where even that waits, no program needs to be known."""
 
 
 def may_block(kernel: KernelRandom) -> bool:
@@ -66,7 +61,7 @@ def seed_source_will_block(
     if seeds is not None and any(wait.role is SeedRole.READING for wait in seeds.waits):
         return
     readable = file.readable if file is not None else None
-    for asks in _asked(product, launch, jdk):
+    for asks in asked(product, launch, jdk):
         told = behaviour(
             jdk,
             source.value,
@@ -78,25 +73,6 @@ def seed_source_will_block(
         if told.can_block and told.device is Device.RANDOM:
             yield _finding(asks, told, source, jdk, kernel, product)
             return
-
-
-def _asked(product: Product | None, launch: Launch | None, jdk: JdkVersion) -> Iterator[Asks]:
-    """What this program is known to draw, and what any program may."""
-    row = BY_KEY.get(product.key) if product is not None else None
-    if row is not None and row.asks is not None and _does_ask(row.key, launch, jdk):
-        yield row.asks
-    yield NEW
-
-
-def _does_ask(key: str, launch: Launch | None, jdk: JdkVersion) -> bool:
-    """Whether it does this time: jarsigner draws a nonce only for a time stamp.
-
-    Since JDK-8293858 it takes that from the default generator.
-    """
-    if key != "jarsigner":
-        return True
-    stamped = launch is None or any(word in ("-tsa", "-tsacert") for word in launch.program)
-    return stamped and jarsigner_nonce_blocks(jdk) is not False
 
 
 def _finding(

@@ -8,7 +8,7 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
-from seedstall.model.waits import SeedEvidence, SeedStacks
+from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait
 from seedstall.rules import seed_account as account
 
 QUEUE_THAT_COUNTS = 3
@@ -69,16 +69,36 @@ def _queue(seeds: SeedEvidence) -> Finding:
         cause=Cause.PRNG_CONTENTION,
         status=Status.SLOW,
         severity=Severity.WARNING if many else Severity.NOTE,
-        confidence=Confidence.LIKELY if owners or many else Confidence.POSSIBLE,
+        confidence=_confidence(seeds, told=bool(owners or many)),
         evidence=tuple(
             Evidence(
-                origin=f"{w.dump.origin}:{w.java.line}" if w.dump and w.java else "thread dump",
+                origin=_place(w),
                 excerpt=f"{account.name_of(w)} at {w.stack.seed_frame if w.stack else '?'}",
             )
             for w in seeds.queued[:8]
         ),
-        notes=("one generator for each thread ends the queue; neither egd nor entropy does",),
+        notes=tuple(_notes(seeds)),
     )
+
+
+def _place(wait: SeedWait) -> str:
+    """Where it stands. What was read from memory stands in no line."""
+    if wait.dump is None or wait.java is None:
+        return "thread dump"
+    return f"{wait.dump.origin}:{wait.java.line}" if wait.java.line else wait.dump.origin
+
+
+def _confidence(seeds: SeedEvidence, *, told: bool) -> Confidence:
+    # In a dump that is not whole the thread they wait for may be one that seeds, in the part that was lost.
+    return Confidence.LIKELY if told and not seeds.partial else Confidence.POSSIBLE
+
+
+def _notes(seeds: SeedEvidence) -> Iterator[str]:
+    if seeds.partial:
+        yield (
+            f"the dump is not whole ({seeds.partial}): the thread they queue behind may be one that waits for its seed"
+        )
+    yield "one generator for each thread ends the queue; neither egd nor entropy does"
 
 
 def _count(seeds: SeedEvidence) -> str:

@@ -7,17 +7,22 @@ import stat
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
-from seedstall.model.evidence import Got, Ref, Space, Why
+from seedstall.model.evidence import Got, Missing, Ref, Space, Why
 from seedstall.parse import procfs
 from seedstall.source import host, rooted
 from seedstall.source.pipe import Pipe
 from seedstall.source.tree import TreeSource, is_tree, logs_in
 
+if TYPE_CHECKING:
+    from seedstall.source.core import CoreSource
+
 MAX_FILES = 10_000
 """Files taken from a directory handed over."""
 _SHOWN = 100
+_NAMED = 3
 
 
 class Kind(StrEnum):
@@ -26,6 +31,7 @@ class Kind(StrEnum):
     PID = "pid"
     TREE = "tree"
     DIRECTORY = "directory"
+    CORE = "core"
     FILE = "file"
     STDIN = "stdin"
 
@@ -86,6 +92,21 @@ def tree(target: Target) -> TreeSource:
     return TreeSource(target.path)
 
 
+def core(target: Target, sysroot: str) -> CoreSource:
+    """The source of a core, unpacked first where it is packed.
+
+    Raises:
+        SeedstallError: it cannot be read, is of another architecture, or cannot be unpacked here.
+        NoSuchTargetError: it is not of a JVM.
+    """
+    from seedstall.source import packedcore  # noqa: PLC0415 - only for cores
+    from seedstall.source.core import CoreSource  # noqa: PLC0415 - see above
+
+    if packedcore.packer(_head(target.path)):
+        return CoreSource(target.path, sysroot, opened=packedcore.unpacked(target.path))
+    return CoreSource(target.path, sysroot)
+
+
 def logs_of(target: Target) -> tuple[Target, ...]:
     """The server's logs in a captured tree: inputs of the same case."""
     return tuple(Target(path, Kind.FILE, path=path) for path in logs_in(target.path))
@@ -103,12 +124,31 @@ def files_below(target: Target) -> tuple[Target, ...]:
         for name in sorted(names):
             path = Path(folder, name)
             if not name.startswith(".") and path.is_file() and not path.is_symlink():
-                found.append(Target(str(path), Kind.FILE, path=str(path)))
+                found.append(Target(str(path), _kind_below(str(path)), path=str(path)))
         if len(found) > MAX_FILES:
             raise SeedstallError(
                 f"{target.name} holds more than {MAX_FILES} files", "name the ones meant"
             )
     return tuple(found)
+
+
+def _kind_below(path: str) -> Kind:
+    """A file in a directory: a core, or one of those that are read as texts or told to be none."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - once for each of ten thousand files
+            return Kind.CORE if _is_core(path, file.read(_HEAD)) else Kind.FILE
+    except OSError:
+        return Kind.FILE
+
+
+def _is_core(path: str, head: bytes) -> bool:
+    if head.startswith(b"\x7fELF"):
+        return _ET_CORE in (head[16:18], head[17:15:-1])
+    if not head.startswith(_PACKED):
+        return False
+    from seedstall.source import packedcore  # noqa: PLC0415 - only for packed files
+
+    return packedcore.is_packed_core(path, head)
 
 
 def _process(pid: int) -> Target:
@@ -147,14 +187,30 @@ def not_a_jvm(target: Target) -> NoSuchTargetError:
             return _no_process(pid)
         found = procfs.stat(reading.value)
         what = " ".join(" ".join(host.command_line(source)).split())[:_SHOWN]
+        maps = source.read(Ref(Space.PROCESS, "maps"))
+    if isinstance(maps, Missing) and maps.why is Why.DENIED:
+        message = (
+            f"it cannot be told whether process {pid} is a JVM, and none is seen below it: {what}"
+        )
+        return NoSuchTargetError(message, maps.detail)
     if found.state in "ZX":
         return NoSuchTargetError(
             f"process {pid} ({found.comm}) has ended: it is a zombie", f"its parent is {found.ppid}"
         )
     return NoSuchTargetError(
-        f"process {pid} is not a JVM, and none is below it: {what}",
+        f"process {pid} is not a JVM, and none is below it: {what}{_started(pid)}",
         "while a JVM is being loaded it is none yet: try again; pgrep -f java lists Java processes",
     )
+
+
+def _started(pid: int) -> str:
+    """What it started, by name: perhaps the program meant, or what keeps it."""
+    below = host.descendants(pid)
+    if not below:
+        return ""
+    named = ", ".join(f"{child} ({host.command(child, 60)})" for child in below[:_NAMED])
+    more = f" and {len(below) - _NAMED} more" if len(below) > _NAMED else ""
+    return f"; it started {named}{more}"
 
 
 def _on_disk(text: str) -> Target:
@@ -183,7 +239,10 @@ def _on_disk(text: str) -> Target:
             f"{text} is the kernel's ({made_by}), not a file that was written: it is not read",
             "name a process by its PID; for the kernel's log: dmesg > dmesg.txt",
         )
-    _refuse_unread(text)
+    head = _head(text)
+    if _is_core(text, head):
+        return Target(text, Kind.CORE, path=text)
+    _refuse_unread(text, head)
     return Target(text, Kind.FILE, path=text)
 
 
@@ -198,6 +257,9 @@ def _pipe(text: str) -> Pipe:
         raise NoSuchTargetError(f"{text}: {error.strerror}") from error
 
 
+_HEAD = 512
+_PACKED = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
+"""`packedcore.SIGNS`, which is imported only where one of them is there."""
 _ET_CORE = b"\x04\x00"
 _FORMATS = (
     (
@@ -206,32 +268,23 @@ _FORMATS = (
         "a thread dump says where threads wait: jstack PID, or kill -3",
     ),
     (b"FLR\x00", "a flight recording", "jfr print --events jdk.ThreadDump FILE > dump.txt"),
-    (b"PK\x03\x04", "a zip archive", "unpack it and name the directory or the files"),
-    (b"\xfd7zXZ\x00", "an xz archive", "unpack it and name the directory or the files"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive", "unpack it and name the directory or the files"),
 )
 
 
-def _refuse_unread(path: str) -> None:
-    """Say of what we recognise and cannot read what it is, rather than find nothing in it."""
+def _head(path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
-            head = file.read(512)
+            return file.read(_HEAD)
     except OSError as error:
         raise SeedstallError(
             f"{path}: {error.strerror}", "run as a user that may read it"
         ) from error
+
+
+def _refuse_unread(path: str, head: bytes) -> None:
+    """Say of what we recognise and cannot read what it is, rather than find nothing in it."""
     if head.startswith(b"\x7fELF"):
-        if _ET_CORE in (head[16:18], head[17:15:-1]):
-            raise SeedstallError(
-                f"{path} is an ELF core: cores are not read yet",
-                "jhsdb jstack --exe $JAVA_HOME/bin/java --core FILE > dump.txt, then diagnose dump.txt",
-            )
         raise NoSuchTargetError(f"{path} is a program, not evidence", "start it and name its PID")
     for magic, what, hint in _FORMATS:
         if head.startswith(magic):
             raise SeedstallError(f"{path} is {what}", hint)
-    if head[257:262] == b"ustar":
-        raise SeedstallError(
-            f"{path} is a tar archive", "unpack it and name the directory or the files"
-        )

@@ -16,8 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
-from seedstall.parse import procfs
-from seedstall.source import rooted
+from seedstall.model.jdk import VmFamily
+from seedstall.parse import javahome, nativeimage, procfs
+from seedstall.parse.hotspot import memory
+from seedstall.source import permission, rooted
 
 PROCESS_LIMIT = 64 << 20
 """``maps`` of a process with many mappings is the largest (2^16 of them, 100 bytes each)."""
@@ -27,9 +29,10 @@ LIBRARY = "libjvm.so"
 WCHAN_SAMPLES = 3
 EXE_HEADER = "exe-header"
 """Asked of `Space.PROCESS`: the first bytes of the executable, which may be large and which nobody wants whole."""
+EXE_SECTIONS = "exe-sections"
+"""Asked of `Space.PROCESS`: the names of the executable's ELF sections, each ended by a NUL byte."""
 KERNEL_LOG = "dmesg"
 
-JVM_LIBRARIES = ("libjvm.so", "libj9vm29.so", "libj9vm28.so")
 _JAVA_NAMES = ("java", "jsvc", "javaw")
 
 
@@ -37,14 +40,23 @@ class HostSource:
     """One process and its host. Without a pid, only the host.
 
     ``Space.KERNEL`` is this host's own file system, never the target's; ``Space.ROOT`` is the target's, links resolved
-    inside it. ``Space.ATTACH`` asks *attach*, once for each command. Close it, or use it in a ``with``.
+    inside it. ``Space.ATTACH`` asks *attach*, once for each command; ``Space.MEMORY`` is refused
+    without *memory_too*. Close it, or use it in a ``with``.
     """
 
     def __init__(
-        self, pid: int | None = None, attach: Callable[[str], Reading[bytes]] | None = None
+        self,
+        pid: int | None = None,
+        attach: Callable[[str], Reading[bytes]] | None = None,
+        *,
+        memory_too: bool = True,
     ) -> None:
         """Open ``/proc/PID``. A process that is not there is told by every reading, not here."""
         self.pid = pid
+        self._forbid_memory = not memory_too
+        self.memory_reads = 0
+        self.memory_bytes = 0
+        """What was read of its memory so far."""
         self._attach = attach
         self._replies: dict[str, Reading[bytes]] = {}
         self._fds: list[int] = []
@@ -84,6 +96,7 @@ class HostSource:
             os.close(self._fds.pop())
         self.process_fd = -1
         self.__dict__.pop("root_fd", None)
+        self.__dict__.pop("_memory_fd", None)
 
     def read(self, ref: Ref) -> Reading[bytes]:
         """Read one thing, or say why not."""
@@ -96,7 +109,9 @@ class HostSource:
                 return self._of_root(ref)
             case Space.ATTACH:
                 return self._reply(ref)
-            case Space.MEMORY | Space.INPUT:
+            case Space.MEMORY:
+                return self._of_memory(ref)
+            case Space.INPUT:
                 return Missing(Why.NOT_COLLECTED, (ref,))
 
     # --- the process -------------------------------------------------------------------------------------------------
@@ -147,39 +162,17 @@ class HostSource:
         if self.pid is None or error is None:
             return Missing(Why.NOT_COLLECTED, (ref,), "no process was named")
         if rooted.why(error) is Why.DENIED or hidden(self.pid):
-            return Missing(Why.DENIED, (ref,), HIDEPID)
+            return Missing(Why.DENIED, (ref,), permission.HIDEPID)
         return Missing(Why.VANISHED, (ref,), f"there is no process {self.pid}")
 
     def _hint(self, path: str) -> str:
-        """Which permission would help (facts: ptrace(2), proc(5), Yama's documentation)."""
-        if path.endswith("stack"):
-            return "needs CAP_SYS_PTRACE and, since Linux 4.19, CAP_SYS_ADMIN in the initial user namespace"
-        if self._owner is None:
-            return HIDEPID
-        ours = os.geteuid()
-        if ours not in (0, self._owner):
-            return f"the process belongs to uid {self._owner}: run as that user or as root"
-        if ours and self._yama in ("1", "2", "3"):
-            return f"kernel.yama.ptrace_scope is {self._yama}: needs CAP_SYS_PTRACE (root)"
-        if self._yama == "3":
-            return "kernel.yama.ptrace_scope is 3: nobody may"
-        return (
-            "needs CAP_SYS_PTRACE: the process is not dumpable, or holds capabilities that we lack"
-        )
+        """Which permission would help."""
+        return permission.STACK if path.endswith("stack") else self._forbidden
 
     @cached_property
-    def _owner(self) -> int | None:
-        try:
-            return procfs.status(_ask_proc(self.process_fd, "status", Ask.CONTENT)).uids[1]
-        except (OSError, ValueError):
-            return None
-
-    @cached_property
-    def _yama(self) -> str:
-        try:
-            return Path("/proc/sys/kernel/yama/ptrace_scope").read_text(encoding="ascii").strip()
-        except OSError:
-            return ""
+    def _forbidden(self) -> str:
+        """The same for all its files: found out once, since a process has thousands of them."""
+        return permission.explain(self.process_fd)
 
     # --- its root ----------------------------------------------------------------------------------------------------
 
@@ -210,6 +203,61 @@ class HostSource:
             return Missing(Why.VANISHED, (ref,), ENDED)
         return reading
 
+    # --- its memory --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _memory_fd(self) -> int:
+        """A descriptor of ``/proc/PID/mem``, for reading only.
+
+        It stays with the program that runs now: after an exec it reads nothing.
+
+        Raises:
+            OSError: it cannot be had: PTRACE_MODE_ATTACH is asked for once, when it is opened.
+        """
+        fd = os.open("mem", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.process_fd)
+        self._fds.append(fd)
+        return fd
+
+    def _of_memory(self, ref: Ref) -> Reading[bytes]:
+        """Memory is read as the kernel copies it: nothing is stopped, nothing written."""
+        if self._forbid_memory:
+            return Missing(Why.REFUSED, (ref,), "its memory was not to be read")
+        if self.process_fd < 0:
+            return self._no_process(ref)
+        try:
+            return Got(self._copied(*memory.span(ref.path)), (ref,))
+        except memory.BadAddressError as error:
+            return Missing(Why.ABSENT, (ref,), str(error))
+        except ProcessLookupError:
+            return Missing(Why.VANISHED, (ref,), ENDED)
+        except OSError as error:
+            return self._failed(ref, error)
+
+    def _copied(self, address: int, length: int) -> bytes:
+        """That span of its memory.
+
+        Raises:
+            BadAddressError: not all of it is mapped and readable.
+            ProcessLookupError: it has given up its memory: it has ended, or runs another program now.
+            OSError: its memory may not be opened.
+        """
+        fd = self._memory_fd
+        try:
+            data = os.pread(fd, length, address)
+        except OverflowError as error:  # off_t is signed: the upper half is the kernel's
+            raise memory.BadAddressError("not an address of user space") from error
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            raise memory.BadAddressError("not mapped, or not to be read") from error
+        self.memory_reads += 1
+        self.memory_bytes += len(data)
+        if not data:
+            raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+        if len(data) < length:
+            raise memory.BadAddressError(f"only {len(data)} bytes are mapped there")
+        return data
+
     # --- the host ----------------------------------------------------------------------------------------------------
 
     def _of_kernel(self, ref: Ref) -> Reading[bytes]:
@@ -226,6 +274,12 @@ class HostSource:
             if ref.path == KERNEL_LOG:
                 why = Why.NOT_COLLECTED if why is Why.ABSENT else why
                 return Missing(why, (ref,), "kernel.dmesg_restrict is on: needs CAP_SYSLOG (root)")
+            if (
+                why is Why.ABSENT
+                and ref.path.startswith("proc/")
+                and not Path("/proc/uptime").exists()
+            ):
+                return Missing(why, (ref,), SUBSET)
             return Missing(why, (ref,), error.strerror or "")
 
     # --- what a running JVM answers ----------------------------------------------------------------------------------
@@ -242,7 +296,9 @@ class HostSource:
 
 
 ENDED = "the process ended while we looked"
-HIDEPID = "/proc hides the processes of others (hidepid): run as its user or as root"
+
+
+SUBSET = "this /proc shows processes alone (mounted with subset=pid): run where it is mounted whole"
 
 
 def hidden(pid: int) -> bool:
@@ -289,8 +345,8 @@ def _ask_proc(process: int, path: str, question: Ask) -> bytes:
         case Ask.CONTENT:
             if path.endswith("wchan"):
                 return _wchan(process, path)
-            if path == EXE_HEADER:
-                return _head(process, "exe", 64)
+            if path in (EXE_HEADER, EXE_SECTIONS):
+                return _head(process, "exe", 64) if path == EXE_HEADER else _sections(process)
             return _content(process, path)
         case Ask.LINK:
             return os.fsencode(os.readlink(path, dir_fd=process))
@@ -338,6 +394,28 @@ def _head(process: int, path: str, size: int) -> bytes:
         fd = os.open(f"/proc/self/fd/{located}", _READ)
         try:
             return os.pread(fd, size, 0)
+        finally:
+            os.close(fd)
+    finally:
+        os.close(located)
+
+
+def _sections(process: int) -> bytes:
+    """Not of a program on a disk whose server may be gone: to read it would hang, and it may be any process's."""
+    located = os.open("exe", os.O_PATH | os.O_CLOEXEC, dir_fd=process)
+    try:
+        mount = procfs.mount_id(Path(f"/proc/self/fdinfo/{located}").read_bytes())
+        if any(
+            m.id == mount for m in procfs.mounts(_content(process, "mountinfo"), *procfs.REMOTE)
+        ):
+            raise rooted.NotOpenedError(errno.EINVAL, "its program is on another host's disk")
+        if not stat.S_ISREG(os.fstat(located).st_mode):
+            raise rooted.NotOpenedError(errno.EINVAL, "not a regular file")
+        fd = os.open(f"/proc/self/fd/{located}", _READ)
+        try:
+            return nativeimage.section_names(lambda at, size: os.pread(fd, size, at))
+        except (ValueError, OverflowError) as error:
+            raise rooted.NotOpenedError(errno.EINVAL, str(error)) from error
         finally:
             os.close(fd)
     finally:
@@ -416,16 +494,44 @@ def _log_line(record: bytes) -> bytes:
 # --- which processes are JVMs ----------------------------------------------------------------------------------------
 
 
+def virtual_machine(source: HostSource) -> Reading[VmFamily | None]:
+    """Which Java virtual machine the process runs, by what it has mapped to run; ``None`` where it runs none.
+
+    ``Missing`` where what it maps may not be read.
+    """
+    maps = source.read(Ref(Space.PROCESS, "maps"))
+    if isinstance(maps, Missing):
+        return maps
+    library = javahome.running_library(maps.value)
+    if library is not None:
+        j9 = javahome.is_openj9(library)
+        return Got(VmFamily.OPENJ9 if j9 else VmFamily.HOTSPOT, maps.origins)
+    native = _is_native_image(source, maps.value)
+    return Got(VmFamily.GRAAL_NATIVE if native else None, maps.origins)
+
+
+def _is_native_image(source: HostSource, maps: bytes) -> bool:
+    """Asked only of a program that is large enough: no file of the many others is touched."""
+    exe = source.read(Ref(Space.PROCESS, "exe", Ask.LINK))
+    if isinstance(exe, Missing) or procfs.mapped_size(maps, exe.value) < nativeimage.LEAST_SIZE:
+        return False
+    names = source.read(Ref(Space.PROCESS, EXE_SECTIONS))
+    return isinstance(names, Got) and nativeimage.is_native_image(names.value)
+
+
 def is_jvm(pid: int) -> bool:
-    """Whether it maps a Java virtual machine; where its maps may not be read, whether its program is called one."""
+    """Whether it runs a Java virtual machine; where its maps may not be read, whether its program is called one."""
     with HostSource(pid) as source:
-        maps = source.read(Ref(Space.PROCESS, "maps"))
-        if isinstance(maps, Got):
-            return procfs.maps_any(maps.value, *JVM_LIBRARIES)
-        if maps.why is not Why.DENIED:
-            return False
-        argv = command_line(source)
-        return bool(argv) and Path(argv[0]).name in _JAVA_NAMES
+        found = virtual_machine(source)
+        if isinstance(found, Got):
+            return found.value is not None
+        return found.why is Why.DENIED and is_called_java(source)
+
+
+def is_called_java(source: HostSource) -> bool:
+    """Whether its first argument names a program of Java's."""
+    argv = command_line(source)
+    return bool(argv) and Path(argv[0]).name in _JAVA_NAMES
 
 
 def command_line(source: HostSource) -> tuple[str, ...]:
@@ -460,10 +566,14 @@ def all_jvms() -> tuple[int, ...]:
 
 def jvms_below(pid: int) -> tuple[int, ...]:
     """The JVMs among a process's descendants, lowest pid first: what a script or service wrapper started."""
+    return tuple(below for below in descendants(pid) if is_jvm(below))
+
+
+def descendants(pid: int) -> tuple[int, ...]:
+    """All that a process started, and what those started, lowest pid first."""
     import psutil  # noqa: PLC0415 - 15 ms, and only where the target is no JVM itself
 
     try:
-        children = psutil.Process(pid).children(recursive=True)
+        return tuple(sorted(child.pid for child in psutil.Process(pid).children(recursive=True)))
     except psutil.Error:
         return ()
-    return tuple(sorted(child.pid for child in children if is_jvm(child.pid)))

@@ -29,6 +29,9 @@ POLL = Ref(Space.KERNEL, "probe/poll")
 COUNT = Ref(Space.KERNEL, "probe/entropy-count")
 """The entropy count by ioctl: the same number as ``entropy_avail``, without a process or a file of its own."""
 
+VDSO = Ref(Space.KERNEL, "probe/vdso")
+"""The library that the kernel maps into every process: our own, which is the same for all of this architecture."""
+
 CLOCK = "probe/schedclock/"
 """Followed by a CPU's number: the ``sched`` file of a thread of ours that has just been put on that CPU, whose
 ``se.exec_start`` is that CPU's scheduler clock now."""
@@ -42,6 +45,8 @@ def read(ref: Ref, device: str = "/dev/random") -> Reading[bytes]:
         return _getrandom(ref, GRND_NONBLOCK)
     if ref in (POLL, COUNT):
         return _ask_device(ref, device)
+    if ref == VDSO:
+        return _own_vdso(ref)
     if ref.path.startswith(CLOCK):
         return _clock(ref, ref.path.removeprefix(CLOCK))
     return Missing(Why.NOT_COLLECTED, (ref,))
@@ -60,6 +65,23 @@ def _clock(ref: Ref, cpu: str) -> Reading[bytes]:
         return Missing(Why.DENIED, (ref,), f"cannot run on CPU {cpu}: {error}")
     finally:
         os.sched_setaffinity(0, before)
+
+
+def _own_vdso(ref: Ref) -> Reading[bytes]:
+    try:
+        with open("/proc/self/maps", "rb") as maps:  # noqa: PTH123 - a file of the kernel's
+            line = next((line for line in maps if line.endswith(b"[vdso]\n")), b"")
+        first, _, last = line.partition(b" ")[0].partition(b"-")
+        if not last:
+            return Missing(Why.ABSENT, (ref,), "no vDSO is mapped")
+        start = int(first, 16)
+        fd = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return Got(os.pread(fd, int(last, 16) - start, start), (ref,))
+        finally:
+            os.close(fd)
+    except (OSError, ValueError, OverflowError) as error:
+        return Missing(Why.DENIED, (ref,), str(error))
 
 
 def _ask_device(ref: Ref, device: str) -> Reading[bytes]:
