@@ -11,8 +11,6 @@ import errno
 import os
 import stat
 from functools import cached_property
-from types import TracebackType
-from typing import Self
 
 from seedstall.model.core import NO_FILES
 from seedstall.model.errors import NoSuchTargetError, SeedstallError
@@ -20,6 +18,7 @@ from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import elfcore, javahome
 from seedstall.parse.hotspot.memory import span
 from seedstall.source import probe, rooted
+from seedstall.source.closing import Closing
 from seedstall.source.coreimage import CoreMemory, File, Gap
 from seedstall.source.coreprocess import HEADER, CoreProcess, Process
 
@@ -38,7 +37,7 @@ _MACHINES = {
 _MAX_DIGITS = 10
 
 
-class CoreSource:
+class CoreSource(Closing):
     """The process of a core file. Close it, or use it in a ``with``."""
 
     def __init__(self, path: str, sysroot: str = "", *, opened: File | None = None) -> None:
@@ -65,23 +64,6 @@ class CoreSource:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        """Use it in a ``with``."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
-
-    def __del__(self) -> None:
-        """Close it."""
-        self.close()
 
     def close(self) -> None:
         """Give the descriptors back; an unpacked file goes with them."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
 
 from seedstall.model.evidence import Why
 from seedstall.model.record import dataclass
 from seedstall.parse import elfcore, javahome
 from seedstall.parse.elfcore import MappedFile, Segment
+from seedstall.source.closing import Closing
 
 MAX_PIECES = 4_096
 """Pieces of one read: more adjoining mappings than a stack or a table can have."""
@@ -23,7 +22,7 @@ _FIRST = 4096
 """The page of the ELF header, which the kernel dumps of every library unless told otherwise (coredump_filter bit 4)."""
 
 
-class File:
+class File(Closing):
     """A file open for reading. It owns its descriptor."""
 
     def __init__(self, fd: int) -> None:
@@ -47,23 +46,6 @@ class File:
             os.close(self._fd)
             self._fd = -1
             self.size = 0
-
-    def __enter__(self) -> Self:
-        """Use it in a ``with``."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
-
-    def __del__(self) -> None:
-        """Close it."""
-        self.close()
 
 
 @dataclass(frozen=True)

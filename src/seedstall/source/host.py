@@ -12,14 +12,13 @@ import stat
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.model.jdk import VmFamily
 from seedstall.parse import javahome, nativeimage, procfs
 from seedstall.parse.hotspot import memory
 from seedstall.source import permission, rooted
+from seedstall.source.closing import Closing
 
 PROCESS_LIMIT = 64 << 20
 """``maps`` of a process with many mappings is the largest (2^16 of them, 100 bytes each)."""
@@ -36,7 +35,7 @@ KERNEL_LOG = "dmesg"
 _JAVA_NAMES = ("java", "jsvc", "javaw")
 
 
-class HostSource:
+class HostSource(Closing):
     """One process and its host. Without a pid, only the host.
 
     ``Space.KERNEL`` is this host's own file system, never the target's; ``Space.ROOT`` is the target's, links resolved
@@ -72,23 +71,6 @@ class HostSource:
                 self._fds.append(self.process_fd)
             except OSError as error:
                 self._absence = error
-
-    def __enter__(self) -> Self:
-        """Use it in a ``with``."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
-
-    def __del__(self) -> None:
-        """Close it."""
-        self.close()
 
     def close(self) -> None:
         """Give the descriptors back. It answers nothing about the process afterwards."""

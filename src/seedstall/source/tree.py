@@ -12,12 +12,11 @@ import stat
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import procfs
 from seedstall.source import rooted
+from seedstall.source.closing import Closing
 
 WHOLE = re.compile(r"proc/sys/kernel/random|sys/class/misc/hw_random|proc/[0-9]+/(task|fd|ns)")
 """Directories that a capture takes with all they hold, or not at all."""
@@ -82,7 +81,7 @@ def logs_in(path: str | Path) -> tuple[str, ...]:
     return tuple(sorted(str(p) for p in found if p.is_file() and p.resolve().is_relative_to(top)))
 
 
-class TreeSource:
+class TreeSource(Closing):
     """One process of a captured tree, and its host. Close it, or use it in a ``with``."""
 
     def __init__(self, path: str | Path, pid: int | None = None) -> None:
@@ -95,23 +94,6 @@ class TreeSource:
         self._open = True
         self._pids = _processes(self.root)
         self.pid = pid if pid is not None else self._jvm()
-
-    def __enter__(self) -> Self:
-        """Use it in a ``with``."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
-
-    def __del__(self) -> None:
-        """Close it."""
-        self.close()
 
     def close(self) -> None:
         """Give the descriptor back."""
