@@ -555,6 +555,8 @@ def test_memory_is_refused_where_it_is_not_to_be_read() -> None:
 
 def test_memory_of_a_process_that_ended_has_vanished() -> None:
     child = subprocess.Popen(["sleep", "60"])
+    # Its parent goes on as soon as the old memory is gone: the new program may not be mapped yet.
+    wait_for(lambda: "libc" in Path(f"/proc/{child.pid}/maps").read_text())
     with HostSource(child.pid) as source:
         maps = source.read(Ref(Space.PROCESS, "maps"))
         assert isinstance(maps, Got)
