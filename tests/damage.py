@@ -172,6 +172,13 @@ def in_csv(text: str) -> str:
     return file.getvalue()
 
 
+def row(line: str) -> str:
+    """A line in a cell of its own, as a log viewer exports what it shows."""
+    file = io.StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="").writerow(["10:00", "web-1", line])
+    return file.getvalue()
+
+
 WRAPPINGS: dict[str, Change] = {
     "none": lambda s: s,
     # log collectors
@@ -251,6 +258,7 @@ WRAPPINGS: dict[str, Change] = {
     "a list of lines in JSON": lambda s: json.dumps({"id": 1, "lines": s.split("\n")}, indent=1),
     "a block in YAML": lambda s: "case:\n  id: 1\n  dump: |\n" + before(lambda _: "    ")(s),
     "a cell in CSV": in_csv,
+    "rows in CSV": each(lambda _, line: row(line)),
     # mails
     "quoted-printable": lambda s: quopri.encodestring(s.encode()),
     "a mail, 8bit": mail("plain", "8bit"),

@@ -97,7 +97,12 @@ def samples(
 
 
 def wait(
-    ms: int, *, over: bool = True, lengths: tuple[int, ...] = (20,), jvm: bool = True
+    ms: int,
+    *,
+    over: bool = True,
+    ended: bool = False,
+    lengths: tuple[int, ...] = (20,),
+    jvm: bool = True,
 ) -> SampledWait:
     file = OpenFile(4, "/dev/random", FileKind.RANDOM)
     return SampledWait(
@@ -111,4 +116,5 @@ def wait(
         file=file,
         lengths=lengths,
         jvm=jvm,
+        ended=ended,
     )

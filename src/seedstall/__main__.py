@@ -1,6 +1,18 @@
-"""``python -m seedstall``."""
+"""``python -m seedstall``, and the program ``seedstall``."""
 
-from seedstall.cli.app import main
+from __future__ import annotations
+
+import signal
+
+
+def main() -> None:
+    """Run it. Ctrl-C while it is still being imported ends it at once and in silence, not with Python's traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from seedstall.cli import app  # noqa: PLC0415 - the handler first
+
+    app.main()
+
 
 if __name__ == "__main__":
     main()

@@ -194,6 +194,16 @@ def test_without_the_process_the_file_is_named(tmp_path: Path) -> None:
         run(tmp_path / "other", "--undo")
 
 
+def test_of_a_jvm_that_has_ended_its_release_is_enough(seedstall: Seedstall) -> None:
+    """What the report of a `run` whose JVM is gone says to type."""
+    done = seedstall("fix", "--jdk", "17.0.21", "--surface", "java-opts")
+    assert (done.returncode, done.stdout) == (0, "-Djava.security.egd=file:/dev/urandom\n")
+    assert "what was said" in done.stderr
+    assert seedstall("fix", "--jdk", "8", "--surface", "tomcat-setenv").stdout.startswith("# patch")
+    assert seedstall("fix", "--jdk", "17", "--undo").returncode == 2
+    assert seedstall("fix", "--jdk", "17", "--surface", "java-opts", "--apply").returncode == 2
+
+
 def test_no_target(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no target"):
         run("--surface", "java-opts")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.machine import Seedstall
 
@@ -29,6 +31,12 @@ def test_what_is_no_time_is_refused(text: str) -> None:
     ("arguments", "code", "said"),
     [
         (("run", "--", "no-such-command-of-ours"), 127, "command not found"),
+        (("diagnose", "--wait-for", "1", str(os.getpid())), 2, "--wait NAME"),
+        (
+            ("run", "-o", "/no/such/folder/x", "-q", "--", "true"),
+            0,
+            "hint: name a file in a folder",
+        ),
         (("run", "--until-file", "x", "--", "true"), 2, "--until"),
         (("run", "--for", "ten", "--", "true"), 2, "is no time"),
         (("run",), 2, "COMMAND"),

@@ -56,6 +56,31 @@ def line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+ORPHANS = """
+import sys
+from seedstall.effect import launch, watch
+with launch.Signals() as signals:
+    launch.adopt_orphans()
+    one = watch.Watch(watch.Goal(words="'never'"), stalled=print, found=print)
+    child = launch.launch(sys.argv[1:], signals)
+    watch.watch_start(child, signals, one, print, orphans=True)
+    print(len(child.before), len(child.left()))
+"""
+
+
+def test_children_that_we_had_before_are_not_waited_for() -> None:
+    """A container's start script: ``feeder & exec seedstall run --until up -- java ...``."""
+    script = 'sleep 60 >/dev/null & echo $!; exec "$@"'
+    command = ["sh", "-c", script, "sh", sys.executable, "-c", ORPHANS, "true"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        try:
+            assert process.stdout.read() == "1 0\n"
+        finally:
+            os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("code", [0, 3, 143, 255])
 def test_the_exit_code_is_the_commands(code: int) -> None:
     process = start(*python(f"raise SystemExit({code})"))

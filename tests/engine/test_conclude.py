@@ -105,3 +105,11 @@ def test_a_harmless_line_is_clear_with_its_cost() -> None:
 
     assert (verdict.status, verdict.cause, verdict.cost_ms) == (Status.CLEAR, Cause.NONE, 412)
     assert verdict.sentence.endswith("harmless")
+
+
+def test_what_holds_it_up_besides_is_to_be_mended_next() -> None:
+    dear = finding(cause=Cause.DNS, confidence=Confidence.LIKELY, since_ms=60_000, sentence="d")
+    cheap = finding(cause=Cause.CHILD, confidence=Confidence.LIKELY, since_ms=5_000, sentence="c")
+    risk = finding(cause=Cause.MEMORY, status=Status.AT_RISK, severity=Severity.WARNING)
+    verdict = conclude((fired("SS526", cheap), fired("SS521", dear), fired("SS538", risk)), SEEN)
+    assert verdict.sentence == "d; mend that first, then other:child (SS526)"

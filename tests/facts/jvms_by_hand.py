@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seedstall.engine.case import Case
 from seedstall.facts import jvm, process
+from seedstall.facts.inputs import input_texts
 from seedstall.model.evidence import Ask, Ref, Space, Why
 from seedstall.source.base import Held
 
@@ -61,7 +62,7 @@ class Machine:
 
     @property
     def case(self) -> Case:
-        return Case(Held(dict(self.held)), (*jvm.PROVIDERS, *process.PROVIDERS))
+        return Case(Held(dict(self.held)), (*jvm.PROVIDERS, *process.PROVIDERS, input_texts))
 
 
 def running(

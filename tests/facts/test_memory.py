@@ -6,6 +6,8 @@ import random
 import threading
 import time
 import tracemalloc
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -17,11 +19,11 @@ from seedstall.facts.memory import memory_dump
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.threads import LockAct, ThreadDump
 from seedstall.parse.hotspot.machine import Machine
-from seedstall.parse.hotspot.memory import Pages
+from seedstall.parse.hotspot.memory import Pages, SpentError, spelled
 from seedstall.parse.hotspot.symbols import Exported
 from seedstall.parse.threaddump import thread_dumps
 from seedstall.parse.vmstructs import tables
-from seedstall.source.base import Recorder
+from seedstall.source.base import Recorder, Source
 
 EVERY = pytest.mark.parametrize("feature", RELEASES)
 
@@ -69,6 +71,102 @@ def test_which_class_a_thread_waits_to_be_initialised(feature: int) -> None:
 def test_names_of_all_alphabets_are_read() -> None:
     names = {thread.name for thread in memory_dump(image(17)).threads}
     assert "näme \u2603" in names
+
+
+# --- circles ---------------------------------------------------------------------------------------------------------
+
+
+def wait_for_each_other(held: Image) -> list[int]:
+    """Let main, whose lock mix-3 waits for, wait for a lock of mix-3's; the ids of the two."""
+    main, waiter = (
+        next(t for t in memory_dump(held).threads if t.name == name) for name in ("main", "mix-3")
+    )
+    pages = Pages(held.memory())
+    told = tables(pages, Exported(pages, base_of(held)))
+    pending = told.offset("JavaThread._current_pending_monitor", "Thread._current_pending_monitor")
+    monitor, other = word_at(held, waiter.address + pending), 0x1000
+    held.pages[other] = bytes(4096)
+    put(held, other, held.read_span(monitor, 256))
+    put(held, other + told.offset("ObjectMonitor._owner"), waiter.address.to_bytes(8, "little"))
+    put(held, main.address + pending, other.to_bytes(8, "little"))
+    return [thread.nid or 0 for thread in (main, waiter)]
+
+
+@pytest.mark.parametrize(("state", "step", "found"), [("S", 0, 1), ("S", 1, 0), ("R", 0, 0)])
+def test_a_circle_of_threads_that_ran_meanwhile_is_none(state: str, step: int, found: int) -> None:
+    """Two threads that take turns at two locks make one, at times: each link stood, but no two together."""
+    held = image(17)
+    ids = wait_for_each_other(held)
+    looks = 0
+
+    class Live:
+        def read(self, ref: Ref) -> Reading[bytes]:
+            nonlocal looks
+            if ref.path not in [f"task/{nid}/status" for nid in ids]:
+                return held.read(ref)
+            looks += step
+            said = f"State:\t{state}\nvoluntary_ctxt_switches:\t{looks}\nnonvoluntary_ctxt_switches:\t0\n"
+            return Got(said.encode(), (ref,))
+
+    assert len(memory_dump(Live()).deadlocks) == found
+
+
+def test_a_thousand_waiters_look_for_their_owner_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = image(17)
+    machine = Machine(Pages(held.memory()), base_of(held))
+    waiter = next(t for t in memory_dump(held).threads if t.name == "mix-3").address
+    machine.monitors.among(machine.threads.all())
+    looks: list[int] = []
+    bounds = machine.threads.stack_bounds
+
+    def counted(thread: int) -> tuple[int, int]:
+        looks.append(thread)
+        return bounds(thread)
+
+    monkeypatch.setattr(machine.threads, "stack_bounds", counted)
+    owners = {machine.monitors.wanted_by(waiter) for _ in range(1000)}
+    assert len(owners) == 1
+    assert len(looks) <= len(machine.threads.all())
+
+
+def test_a_compiled_frame_whose_debug_information_is_not_there_yet_is_not_taken_for_one_method(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Code was being written when we first saw its page: the methods inlined there would be missed, silently."""
+    whole = {t.name: t for t in memory_dump(image(17)).threads}
+
+    def no_place(_places: bytes, _wanted: int, *, exact: bool) -> None:
+        del exact
+
+    decode = "seedstall.parse.hotspot.codecache._decode_offset"
+    monkeypatch.setattr(decode, no_place)
+    threads = memory_dump(image(17)).threads
+    assert any("no debug information" in thread.note for thread in threads)
+    for thread in threads:
+        assert thread.cut or thread.frames == whole[thread.name].frames
+
+
+def test_a_thread_that_had_just_begun_is_looked_at_again() -> None:
+    """Its JavaThread lay in a page that we had read before it was there."""
+    held = image(17)
+    machine = Machine(Pages(held.memory()), base_of(held))
+    last = machine.threads.all()[-1]
+    told = tables(machine.pages, Exported(machine.pages, base_of(held)))
+    at = last + told.offset("JavaThread._osthread", "Thread._osthread")
+    whole, reads = word_at(held, at), 0
+
+    class Beginning:
+        def read(self, ref: Ref) -> Reading[bytes]:
+            nonlocal reads
+            if ref == Ref(Space.MEMORY, spelled(at & -4096, 4096)):
+                reads += 1
+                put(held, at, (whole if reads > 1 else 0).to_bytes(8, "little"))
+            return held.read(ref)
+
+    dump = memory_dump(Beginning())
+    assert reads > 1
+    assert dump.complete
+    assert last in [thread.address for thread in dump.threads]
 
 
 # --- what cannot be had ----------------------------------------------------------------------------------------------
@@ -219,6 +317,9 @@ def test_a_thread_without_a_name_is_called_by_its_comm_in_a_pid_namespace_too() 
     (found,) = [t for t in memory_dump(Inside()).threads if t.nid == thread.nid]
     assert found.name == "outer"
     assert found.frames == thread.frames
+    assert found.state == "", (
+        "what has no name is no thread any more: nothing else is believed of it"
+    )
 
 
 def base_of(held: Image) -> int:
@@ -274,6 +375,26 @@ def damage(held: Image, chance: random.Random, share: float) -> None:
                     )
                 )
             held.pages[at] = bytes(page)
+
+
+def test_names_without_end_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is a long name from each of its bytes on: no memory of the target's is needed for any number."""
+    monkeypatch.setattr("seedstall.parse.hotspot.memory.MAX_KEPT", 1 << 20)
+    held = image(17)
+    machine = Machine(Pages(held.memory()), base_of(held))
+    held.pages |= dict.fromkeys(range(0x100000, 0x110000, 4096), b"A" * 4096)
+    with pytest.raises(SpentError, match="names are longer"):
+        list(map(machine.klasses.symbol, range(0x100000, 0x108000)))
+    machine.forget()
+    assert len(machine.klasses.symbol(0x100000)) == 4096
+
+
+def test_stacks_without_end_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seedstall.facts.memory.MAX_SHOWN", 10_000)
+    dump = memory_dump(image(17))
+    assert dump.threads
+    assert not dump.complete
+    assert dump.unread > 10
 
 
 def test_a_read_that_never_returns_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,6 +472,26 @@ def test_a_jvm_whose_memory_does_not_show_all_is_asked() -> None:
     (dump,) = thread_dumps_of_case(both, NO_INPUT).dumps
     assert dump.origin == "attach"
     assert both.asked == [Space.MEMORY, Space.ATTACH]
+
+
+def handed(dump: ThreadDump, _source: Source) -> ThreadDump:
+    return dump
+
+
+def test_a_jvm_whose_own_dump_would_show_no_more_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a virtual thread the JVM's own dump has nothing, and of a deep stack 1024 frames."""
+    threads = memory_dump(image(21)).threads
+    deep = replace(threads[0], cut=True, note="x", frames=threads[0].frames * 1024)
+    virtual = replace(threads[1], cut=True, note="x", virtual=True)
+    for thread, asked in ((deep, False), (virtual, False), (replace(virtual, virtual=False), True)):
+        dump = ThreadDump("memory", (thread,), vm="x", complete=True, unread=1)
+        monkeypatch.setattr("seedstall.facts.memory.memory_dump", partial(handed, dump))
+        both = Both(image(21), image(21).threads)
+        thread_dumps_of_case(both, NO_INPUT)
+        monkeypatch.undo()
+        assert (Space.ATTACH in both.asked) is asked
 
 
 def test_where_the_jvm_may_not_be_asked_the_part_is_taken() -> None:

@@ -207,6 +207,32 @@ def test_a_getrandom_has_no_descriptor() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("wchan", "mode", "opens"),
+    [
+        (b"wait_for_partner", b"10666", True),
+        (b"pipe_wait", b"10666", True),
+        (b"wait_for_partner", b"20666", False),  # another FIFO: the device is the kernel's
+        (b"folio_wait_bit", b"10666", False),  # a file on a slow disk
+        (b"0", b"10666", False),
+        (b"wait_for_partner", Why.DENIED, True),  # what the device is may not be seen
+    ],
+)
+def test_a_thread_that_waits_in_the_opening_of_a_fifo(
+    wchan: bytes, mode: bytes | Why, *, opens: bool
+) -> None:
+    device = mode + b" 0 0 10 0 0 0" if isinstance(mode, bytes) else mode
+    task = reader(
+        {
+            process("task/4322/syscall"): call(257, 0xFFFFFF9C),
+            process("task/4322/wchan"): wchan,
+            Ref(Space.ROOT, "dev/random", Ask.STAT): device,
+        }
+    )
+    assert task.opens_fifo is opens
+    assert task.file is None
+
+
 def test_the_same_number_in_a_32_bit_process() -> None:
     changes: dict[Ref, bytes | Why] = {
         process("exe-header"): ELF_386,

@@ -238,6 +238,35 @@ def test_a_wait_at_the_end_is_over_only_where_the_program_ended_by_itself(
     assert wait.over is over
 
 
+@pytest.mark.parametrize(
+    ("ending", "code", "jvm_until", "ended"),
+    [
+        (Ending.EXIT, 0, 1000, False),  # between the last look and the end it may have left it
+        (Ending.EXIT, 124, 1000, True),  # timeout(1)
+        (Ending.KILLED, 137, 1000, True),
+        (Ending.TIME, None, 1000, False),  # it waits still
+        (Ending.TIME, None, 600, True),  # its script goes on
+        (Ending.TIME, 0, 600, False),
+    ],
+)
+def test_a_jvm_that_ends_in_its_wait_did_not_go_on(
+    ending: Ending, code: int | None, jvm_until: int, *, ended: bool
+) -> None:
+    jvm = process(PID, "java", 0, jvm_until, jvm=True)
+    told = recording(read(MAIN, 0, jvm_until), ending=ending, processes=(jvm,))
+    (wait,) = account(dataclasses.replace(told, exit_code=code)).waits
+    assert wait.ended is ended
+    assert not (wait.over and ended)
+
+
+def test_a_program_before_the_jvm_ends_because_its_wait_is_over() -> None:
+    processes = (process(PID, "java", 500, 1000, jvm=True), process(90, "openssl", 0, 500))
+    thread = SampledThread(90, 90, 90, "openssl", 1)
+    told = recording(read(90, 0, 500), ending=Ending.KILLED, processes=processes, threads=(thread,))
+    (wait,) = account(told).waits
+    assert (wait.over, wait.ended, wait.jvm) == (True, False, False)
+
+
 def test_the_main_thread_of_a_program_that_embeds_the_jvm_is_its_first() -> None:
     """jsvc; on JDK 8 the second thread is the collector's, and bears no name of its own."""
     told = recording(span(MAIN, 0, 1000, FUTEX, JOINED, cpu_ms=1))

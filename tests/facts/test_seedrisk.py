@@ -55,7 +55,7 @@ def risk(
         (risk(seed=URANDOM), Risk.CANNOT_BLOCK),
         (risk(seed=URANDOM, product=None), Risk.CANNOT_BLOCK),
         (risk(NO_POOL), Risk.CANNOT_BLOCK),
-        (risk(NO_POOL, seed=DENIED, jdk=DENIED, product=None, devices=None), Risk.CANNOT_BLOCK),
+        (risk(NO_POOL, seed=DENIED, jdk=DENIED, product=None, devices=None), Risk.UNKNOWN),
         (risk(UNSEEDED), Risk.UNKNOWN),
         (risk(UNKNOWN_KERNEL), Risk.UNKNOWN),
         (risk(DENIED), Risk.UNKNOWN),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -104,6 +105,14 @@ def test_who_waits_for_a_seeding_thread_is_left_to_the_seeding_rules() -> None:
     assert found(by_hand.thread("main")).standings == ()
     sleeping = thread("main", Frame("java.lang.Thread", "sleep"), MAIN)
     assert found(sleeping, seeds=SeedEvidence(waits=(SeedWait(),))).standings == ()
+
+
+def test_whom_the_kernel_shows_in_the_device_is_left_to_the_seeding_rules() -> None:
+    """Code of the program's own that reads /dev/random: no frame of it is a generator's."""
+    own = thread("main", Frame("java.io.FileInputStream", "read0"), MAIN)
+    read = SeedWait(task=replace(by_hand.task(), inner_tid=own.nid or 0))
+    assert len(found(own).standings) == 1
+    assert found(own, seeds=SeedEvidence(waits=(read,))).standings == ()
 
 
 @pytest.mark.parametrize("damage", [{"complete": False}, {"unread": 1}])
@@ -214,3 +223,100 @@ def test_a_program_that_runs_does_not_wait_for_its_debugger() -> None:
     nothing = Missing(Why.NOT_COLLECTED)
     assert not debugged(NOTHING, launch, running, nothing).suspended
     assert debugged(NOTHING, launch, waiting, nothing).suspended
+
+
+# --- what is no other cause, and what is no stall --------------------------------------------------------------------
+
+PARK = Frame("jdk.internal.misc.Unsafe", "park")
+AWAIT = Frame("java.util.concurrent.CountDownLatch", "await")
+ACCEPT = (Frame("sun.nio.ch.Net", "accept"), Frame("java.net.ServerSocket", "accept"))
+
+
+def test_a_main_that_waits_while_others_accept_is_a_servers() -> None:
+    main = thread("main", PARK, AWAIT, MAIN)
+    acceptor = thread("acceptor", *ACCEPT, Frame("com.example.Server", "run"))
+    up = found(main, acceptor)
+    assert up.standings == ()
+    assert "accept connections" in up.started
+    management = thread("RMI TCP Accept-0", *ACCEPT, Frame("sun.rmi.transport.tcp.X", "run"))
+    assert len(found(main, management).standings) == 1, "a port of the JVM's own says nothing"
+    assert len(found(thread("main", *CONNECT), acceptor).standings) == 1, "a wait with a name"
+
+
+def test_a_library_that_the_provider_list_starts_is_no_seed() -> None:
+    start = Frame("sun.security.pkcs11.wrapper.PKCS11", "C_Initialize")
+    list_ = Frame("sun.security.jca.ProviderList", "getService")
+    generator = Frame("java.security.SecureRandom", "<init>")
+    (one,) = found(thread("main", start, list_, generator, MAIN)).standings
+    assert one.root.cause is Cause.NATIVE_INIT
+
+
+def test_a_name_look_up_of_an_old_seeder_is_no_seed() -> None:
+    lookup = Frame("java.net.Inet4AddressImpl", "lookupAllHostAddr")
+    seeder = Frame("sun.security.provider.SeedGenerator", "getSystemEntropy")
+    generator = Frame("sun.security.provider.SecureRandom", "engineNextBytes")
+    (one,) = found(thread("main", lookup, seeder, generator, MAIN)).standings
+    assert one.root.cause is Cause.DNS
+
+
+@pytest.mark.parametrize(("fd", "of_input"), [(0, True), (6, False)])
+def test_a_read_of_the_standard_input_is_known(fd: int, of_input: bool) -> None:  # noqa: FBT001
+    source, tasks = live(Syscall(0, "read", (fd, 2, 3)))
+    frames = (Frame("java.io.FileInputStream", "readBytes"), MAIN)
+    dumps = ThreadDumps((ThreadDump("d", (thread("main", *frames),)),))
+    (one,) = standings(source, dumps, tasks, None).standings
+    assert one.of_input == of_input
+
+
+def test_an_idle_worker_pasted_alone_is_nobodys_start() -> None:
+    idle = thread("exec-1", PARK, Frame("java.util.concurrent.ThreadPoolExecutor", "getTask"))
+    assert found(idle).standings == ()
+
+
+def test_a_dump_of_many_initialisers_is_read_in_time() -> None:
+    init = Frame("a.X", "<clinit>")
+    many = [thread(f"t{n}", *([MAIN] * 40), init) for n in range(2_000)]
+    lock = LockLine(LockAct.CLASS_INIT, "a.X")
+    waiting = [thread(f"Catalina-utility-{n}", locks=(lock,)) for n in range(20)]
+    began = time.process_time()
+    found(*waiting, *many)
+    assert time.process_time() - began < 3
+
+
+FUTURE = Frame("java.util.concurrent.FutureTask", "get")
+
+
+def test_the_one_thread_that_is_waited_for_most_likely() -> None:
+    main = thread("main", PARK, FUTURE, MAIN)
+    worker = thread("pool-1-thread-1", *CONNECT)
+    (one,) = found(main, worker).standings
+    assert one.owner == worker
+    assert one.likely
+    assert one.root.cause is Cause.CONNECT
+    for others in (
+        [thread("a", *CONNECT), thread("b", *CONNECT)],
+        [thread("d", *CONNECT, daemon=True)],
+        [thread("x")],
+    ):
+        (alone,) = found(main, *others).standings
+        assert alone.owner is None
+        assert alone.root.cause is Cause.WAITING
+    asleep = thread("main", Frame("java.lang.Thread", "sleep"), MAIN)
+    assert found(asleep, worker).standings[0].owner is None
+
+
+def test_two_threads_that_load_a_library_and_a_class_before_17() -> None:
+    load = Frame("java.lang.ClassLoader", "loadLibrary0")
+    main = thread(
+        "main", load, Frame("a.X", "<clinit>"), MAIN, locks=(waits_for("0x1"),), state="BLOCKED"
+    )
+    native = thread(
+        "second",
+        Frame("java.lang.ClassLoader$NativeLibrary", "load"),
+        MAIN,
+        locks=(holds("0x1"),),
+        state="RUNNABLE",
+        activity="in Object.wait()",
+    )
+    (one,) = found(main, native).standings
+    assert one.circle == ("main", "second")

@@ -8,10 +8,13 @@ from tests.facts.test_dumpseries import dump
 
 from seedstall.facts.waits import seed_evidence, seed_stacks
 from seedstall.model.evidence import Missing, Ref, Space, Unavailable, Why
-from seedstall.model.seeding import SeedRole
+from seedstall.model.seeding import Device, SeedRole
 from seedstall.model.tasks import KernelTask, Syscall, Tasks
 from seedstall.model.threads import Frame, JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.waits import SeedEvidence
+from seedstall.parse.hotspot.stacks import RUNS_JAVA
+from seedstall.rules.seed_account import place_of
+from seedstall.rules.seed_remedies import no_egd_for
 from seedstall.source.base import Held
 
 REFUSED = Missing(Why.REFUSED, (Ref(Space.ATTACH, "threaddump"),), "the JVM is stopped")
@@ -87,6 +90,26 @@ def test_what_the_kernel_shows_makes_up_for_a_damaged_dump() -> None:
     assert seed_evidence(EMPTY, ThreadDumps((cut,)), SEEN, None, None).shows_a_start
 
 
+@pytest.mark.parametrize(
+    ("complete", "note", "starts"),
+    [(False, "", False), (True, "it leads nowhere: 0x7", False), (True, RUNS_JAVA, True)],
+    ids=["lost threads", "an unread stack", "a thread that ran"],
+)
+def test_threads_lost_in_the_jvms_memory_are_not_made_up_for(
+    *, complete: bool, note: str, starts: bool
+) -> None:
+    """What a system call does not show may wait all the same: behind a generator's lock."""
+    threads = dump(10, waiting=False).threads
+    if note:
+        threads = (replace(threads[0], frames=(), cut=True, note=note), *threads[1:])
+    read = ThreadDump("memory", threads, vm="x", complete=complete, unread=1)
+
+    evidence = seed_evidence(EMPTY, ThreadDumps((read,)), SEEN, None, None)
+
+    assert evidence.shows_a_start is starts
+    assert bool(evidence.partial) is not starts
+
+
 def test_nothing_at_all_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         seed_evidence(EMPTY, NO_DUMP, Missing(Why.NOT_COLLECTED), None, None)
@@ -149,10 +172,50 @@ def test_what_the_kernel_says_of_a_descriptor_goes_before_what_java_says() -> No
 def test_a_read_by_a_thread_without_a_java_stack_keeps_a_dump_from_being_clear() -> None:
     plain = dump(10, waiting=False)
     native = evidence_of(ThreadDumps((plain,)), UNKNOWN_READ)
-    assert native.partial == "what its thread 33 reads from is not known"
+    assert native.partial == "what thread 33 reads from is not known"
     assert not native.shows_a_start
     own = replace(plain, threads=(replace(plain.threads[0], nid=33),))
     assert evidence_of(ThreadDumps((own,)), UNKNOWN_READ).shows_a_start
+
+
+OPENER = KernelTask(
+    33,
+    33,
+    "java",
+    "S",
+    wchan="wait_for_partner",
+    syscall=Syscall(257, "openat", (0xFFFFFF9C, 0x7F00, 0)),
+    opens_fifo=True,
+)
+NATIVE_IO = Frame("sun.security.provider.NativePRNG$RandomIO", "<init>")
+
+
+def test_who_opens_a_fifo_that_may_be_the_device_hides_what_is_looked_for() -> None:
+    with pytest.raises(Unavailable) as caught:
+        evidence_of(NO_DUMP, *SEEN.tasks, OPENER)
+
+    assert "whether it opens that one is not known" in caught.value.missing.detail
+
+
+def test_the_generator_that_opens_its_device_waits_for_random_bytes() -> None:
+    opening = (Frame("java.io.FileInputStream", "open0"), NATIVE_IO, Frame("com.foo.Main", "main"))
+    java = JavaThread("main", opening, nid=33, state="RUNNABLE")
+    dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
+
+    (wait,) = evidence_of(dumps, OPENER).waits
+
+    assert wait.in_random_read
+    assert wait.role is SeedRole.READING
+    assert "the opening of /dev/random" in place_of(wait, Device.UNKNOWN, None)
+    assert "whatever its seed source is" in no_egd_for(wait)
+
+
+def test_code_of_the_programs_own_that_opens_a_fifo_is_no_seeding() -> None:
+    opening = (Frame("java.io.FileInputStream", "open0"), Frame("com.foo.Own", "read"))
+    java = JavaThread("main", opening, nid=33, state="RUNNABLE")
+    dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
+
+    assert evidence_of(dumps, OPENER).waits == ()
 
 
 def test_threads_of_a_core_whose_stacks_cannot_be_read_are_never_clear() -> None:

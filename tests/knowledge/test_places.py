@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedstall.knowledge.places import CALLS, IDLE, SUBJECTS, is_idle, place_of
+from seedstall.knowledge.places import CALLS, DATABASE_LOCKS, IDLE, SUBJECTS, is_idle, place_of
 from seedstall.model.threads import Frame, JavaThread, LockAct, LockLine
 from seedstall.model.verdict import Cause
 
@@ -150,6 +150,12 @@ def thread(*names: str, state: str = "RUNNABLE", activity: str = "", **rest: obj
             "CountDownLatch.await",
         ),
         (["java.lang.Object.wait", "java.lang.Thread.join", MAIN], Cause.WAITING, "Thread.join"),
+        (
+            ["java.io.FileInputStream.open0", "java.io.FileInputStream.<init>", MAIN],
+            Cause.IO,
+            "waits for a file to be opened",
+        ),
+        (["java.io.RandomAccessFile.open0", MAIN], Cause.IO, "opened"),
         (["com.example.Loop.spin", MAIN], Cause.APPLICATION, "runs"),
     ],
 )
@@ -214,7 +220,7 @@ def test_a_lock_is_named() -> None:
 
 
 def test_every_row_can_be_reached() -> None:
-    for row in (*CALLS, *SUBJECTS):
+    for row in (*CALLS, *DATABASE_LOCKS, *SUBJECTS):
         for frame in row.frames:
             name = frame + ("x" if frame.endswith(".") else "")
             place = place_of(thread(name, MAIN))
@@ -231,3 +237,86 @@ names = st.sampled_from(
 def test_any_stack_has_an_answer(frames: list[str], state: str, activity: str) -> None:
     place = place_of(thread(*[f + "x" for f in frames], state=state, activity=activity))
     assert place is None or place.words
+
+
+PARK = "jdk.internal.misc.Unsafe.park"
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        ["java.net.PlainSocketImpl.socketConnect", "winstone.Launcher.main"],
+        ["java.net.Inet4AddressImpl.lookupAllHostAddr", "org.jboss.modules.Main.main"],
+        ["java.util.zip.ZipFile.open", "org.elasticsearch.bootstrap.Elasticsearch.main"],
+        [PARK, "com.example.Plugin.wait", "org.apache.activemq.console.command.StartCommand.run"],
+    ],
+)
+def test_a_start_below_a_servers_main_is_no_server_that_is_up(frames: list[str]) -> None:
+    assert not is_idle(thread(*frames).frames)
+    assert place_of(thread(*frames)) is not None
+
+
+@pytest.mark.parametrize(
+    ("frames", "cause", "words"),
+    [
+        (
+            [
+                "java.net.SocketInputStream.socketRead0",
+                "org.postgresql.core.Io.read",
+                "org.flywaydb.core.internal.database.base.Table.lock",
+                MAIN,
+            ],
+            Cause.MIGRATION,
+            "waits for the lock",
+        ),
+        (
+            ["java.util.HashMap.get", "liquibase.changelog.ChangeLogParser.parse", MAIN],
+            Cause.MIGRATION,
+            "runs a schema migration",
+        ),
+        (
+            ["java.lang.Thread.sleep", "org.springframework.retry.backoff.X.sleep", MAIN],
+            Cause.WAITING,
+            "between two tries",
+        ),
+        (
+            [
+                PARK,
+                "java.util.concurrent.ArrayBlockingQueue.put",
+                "ch.qos.logback.core.AsyncAppenderBase.put",
+                MAIN,
+            ],
+            Cause.IO,
+            "its log to be written",
+        ),
+        (
+            ["java.lang.Object.wait", "com.sun.jndi.ldap.Connection.readReply", MAIN],
+            Cause.CONNECT,
+            "an answer",
+        ),
+        (
+            ["java.io.RandomAccessFile.readBytes", "java.lang.ClassLoader.loadClass", MAIN],
+            Cause.IO,
+            "loads a class",
+        ),
+    ],
+)
+def test_more_places(frames: list[str], cause: Cause, words: str) -> None:
+    place = place_of(thread(*frames))
+    assert place is not None
+    assert place.cause is cause
+    assert words in place.words
+
+
+def test_a_call_that_waits_for_a_lock_waits_for_the_lock() -> None:
+    lock = LockLine(LockAct.WAITING_TO_LOCK, "java.lang.Object", "0x1")
+    frames = ["jdk.internal.loader.NativeLibraries.loadLibrary", MAIN]
+    place = place_of(thread(*frames, state="BLOCKED", locks=(lock,)))
+    assert place is not None
+    assert place.cause is Cause.CONTENTION
+
+
+def test_a_header_without_a_state_does_not_make_an_initialiser() -> None:
+    place = place_of(thread("com.example.Uses.it", MAIN, state="", activity="in Object.wait()"))
+    assert place is not None
+    assert (place.cause, place.words) == (Cause.WAITING, "is in Object.wait()")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from seedstall.effect.attach import Attacher
 from seedstall.facts.memory import memory_dump
 from seedstall.model.evidence import Got
 from seedstall.model.threads import JavaThread, LockAct, ThreadDump
+from seedstall.parse import procfs
 from seedstall.parse.threaddump import thread_dumps
 from seedstall.source.base import Recorder
 from seedstall.source.host import HostSource
@@ -26,7 +29,7 @@ class Compared:
 
     threads: int = 0
     frames: int = 0
-    differences: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list[str])
 
     def add(self, other: Compared) -> None:
         self.threads += other.threads
@@ -47,18 +50,36 @@ def own(pid: int) -> ThreadDump:
     return dump
 
 
-def compare(pid: int, *, moving: frozenset[str] = frozenset()) -> Compared:
-    """Memory first, then the JVM's word. Threads named in *moving* are not compared."""
+def compare(pid: int) -> Compared:
+    """Memory first, then the JVM's word, of the threads that did not run in between: they stood where they stood."""
+    before = rests(pid)
     ours = from_memory(pid)
-    return compared(ours, own(pid), moving)
+    theirs = own(pid)
+    after = rests(pid)
+    ran = {thread.nid for thread in theirs.threads} - {
+        tid for tid, rest in before.items() if rest is not None and rest == after.get(tid)
+    }
+    return compared(ours, theirs, ran)
+
+
+def rests(pid: int) -> dict[int, tuple[int, int] | None]:
+    """How often each thread, by its own id, has been switched; ``None`` for one that does not sleep."""
+    found: dict[int, tuple[int, int] | None] = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            data = (task / "status").read_bytes()
+        except OSError:
+            continue
+        found[procfs.status(data).ns_pids[-1]] = procfs.switches(data)
+    return found
 
 
 def compared(
-    ours: ThreadDump, theirs: ThreadDump, moving: frozenset[str] = frozenset()
+    ours: ThreadDump, theirs: ThreadDump, ran: AbstractSet[int | None] = frozenset()
 ) -> Compared:
     found = Compared()
     by_nid = {thread.nid: thread for thread in ours.threads if not thread.virtual}
-    java = [t for t in theirs.threads if t.state and t.name not in (*_OTHERS, *moving)]
+    java = [t for t in theirs.threads if t.state and t.name not in _OTHERS and t.nid not in ran]
     for thread in java:
         found.threads += 1
         found.frames += len(thread.frames)

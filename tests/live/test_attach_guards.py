@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from tests import machine
 from tests.live import patients
+from tests.live.owndump import from_memory
 from tests.live.patients import CLASSES, STRANGER, Patient, ask, refused, unharmed
 from tests.machine import CHECKOUT, JDK8_ROOT, java_of
 
@@ -778,11 +779,14 @@ def test_at_the_limit_an_open_socket_is_used(start: Start) -> None:
 def test_at_the_limit_of_its_control_group_it_is_not_asked(
     start: Start, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit of an ancestor counts as well."""
+    """The limit of an ancestor counts as well. Its memory shows all the same, and needs no thread of it."""
     patient = start(17)
     with control_group("pids", patient.pid, depth=depth) as group:
         (group / "pids.max").write_text(str(threads_of(patient.pid)))
         refused(ask(patient), "no room for one more thread", f"pids.max of {group}")
+        read = from_memory(patient.pid)
+        assert read.complete
+        assert "main" in {thread.name for thread in read.threads if thread.frames}
         unharmed(patient)
         (group / "pids.max").write_text(str(threads_of(patient.pid) + 10))
         assert isinstance(ask(patient), Got)

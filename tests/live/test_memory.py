@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.live import patients
-from tests.live.owndump import compare, from_memory, own
+from tests.live.owndump import compare, compared, from_memory, own
 from tests.live.patients import Patient
 from tests.live.rig import until
 from tests.machine import JDK8_ROOT, Seedstall, java_of, shown
@@ -118,21 +118,26 @@ def settle(pid: int) -> None:
         before = used
 
 
-def agrees(pid: int, *, threads: int = 50, frames: int = 1700) -> None:
+def agrees(pid: int, *, threads: int = 50, frames: int = 1600) -> None:
+    """Every thread that did not run between the two looks is alike.
+
+    One that wakes up at times may run just then, and is met at rest the next time: a PipedInputStream looks every
+    second whether its writer lives.
+    """
     found = compare(pid)
     for _ in range(2):
-        if found.differences:  # a PipedInputStream looks every second whether its writer lives
-            time.sleep(0.4)
-            found = compare(pid)
+        if found.differences or (found.threads >= threads and found.frames >= frames):
+            break
+        time.sleep(0.4)
+        found = compare(pid)
     assert found.differences == []
     assert found.threads >= threads
     assert found.frames >= frames
 
 
-@pytest.mark.parametrize("feature", [11, 21])
-def test_fifty_threads_are_as_the_jvm_says(feature: int) -> None:
+def test_fifty_threads_are_as_the_jvm_says() -> None:
     """The other releases stand in tests/facts/test_memory.py, recorded, and in the matrix."""
-    with running(feature) as patient:
+    with running(21) as patient:
         agrees(patient.pid)
 
 
@@ -157,19 +162,16 @@ def test_where_attach_cannot_be_used_its_memory_shows_all(seedstall: Seedstall) 
 
 def test_dump_prints_what_every_reader_of_dumps_reads(seedstall: Seedstall) -> None:
     with running(17) as patient:
+        passive = seedstall("diagnose", "--passive", patient.pid, "--format", "json")
         text = seedstall("dump", patient.pid, "--memory")
         (read,) = thread_dumps(text.stdout.encode(), "x")
         theirs = own(patient.pid)
+        ours = from_memory(patient.pid)
+    assert '"actions": []' in passive.stdout, "nothing is read with --passive"
     assert read.complete
-    names = {t.name for t in theirs.threads if t.state} - {"Attach Listener"}
-    assert {t.name for t in read.threads} == names
+    assert compared(read, theirs).differences == []
+    assert read.deadlocks == ours.deadlocks == ()
     assert "GC Thread#0" in text.stdout, "threads of the kernel's without a Java stack"
-
-
-def test_nothing_is_read_with_passive(seedstall: Seedstall) -> None:
-    with running(17, ("Patient", "1")) as patient:
-        done = seedstall("diagnose", "--passive", patient.pid, "--format", "json")
-        assert '"actions": []' in done.stdout
 
 
 # --- the matrix ------------------------------------------------------------------------------------------------------

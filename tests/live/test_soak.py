@@ -25,6 +25,7 @@ def test_attaches_in_a_row_leak_nothing_and_harm_nobody() -> None:
     assert len(told.times) == 20
 
 
+@pytest.mark.matrix  # it looks at every JVM of the host: 5 to 36 s, by how many there are
 def test_jvms_that_come_and_go_are_no_error_of_ours() -> None:
     told = soak.churn(5, FEATURES, lambda _: None, least_runs=3, life_s=(0.0, 3.0), at_once=3)
     assert sum(told.runs.values()) >= 3

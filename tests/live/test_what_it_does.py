@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -126,11 +126,23 @@ def traced(tmp_path: Path) -> Callable[..., Trace]:
         )
         assert done.returncode in (0, 4, 10), done.stderr
         trace = Trace()
-        for line in log.read_text(errors="replace").splitlines():
+        for line in whole_calls(log.read_text(errors="replace")):
             trace.take(line, patient.pid)
         return trace
 
     return run
+
+
+def whole_calls(log: str) -> Iterator[str]:
+    """The lines of strace's, each call whole: where two of our threads call at once, it prints one in two parts."""
+    begun: dict[str, str] = {}
+    for line in log.splitlines():
+        task, _, call = line.partition(" ")
+        if call.endswith("<unfinished ...>"):
+            begun[task] = call.removesuffix("<unfinished ...>")
+        else:
+            resumed = re.match(r" *<\.\.\. \w+ resumed>", call)
+            yield (begun.pop(task, "") + call[resumed.end() :] if resumed else call).lstrip()
 
 
 def section(title: str) -> str:

@@ -243,3 +243,36 @@ def test_a_packed_text_is_unpacked_as_it_comes() -> None:
     list(long.parts(streamed(pieces)))
 
     assert shape(long.dumps) == shape(read(MIXED, 1 << 30)[0])
+
+
+STANDING = """\
+"{name}" Id={number} RUNNABLE
+\tat java.io.FileInputStream.readBytes(Native Method)
+\tat {place}.a(A.java:1)
+\tat {place}.run(A.java:2)
+
+"""
+
+
+def test_a_dump_in_another_form_that_goes_on_in_the_next_part_is_one_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two moments would be a wait that a later dump no longer shows, where it is the same dump."""
+    monkeypatch.setattr(longtext, "PART", 4000)
+
+    def dump(first: int) -> str:
+        places = ["sun.security.provider.SeedGenerator", *["com.foo.Bar"] * 199]
+        return "".join(
+            STANDING.format(name=f"t-{number}", number=number, place=place)
+            for number, place in enumerate(places, first)
+        )
+
+    (one,), parts = read(dump(1).encode(), 2048)
+
+    assert len(parts) > 2
+    assert one.total == 200
+    assert one.threads[0].frames[1].class_name == "sun.security.provider.SeedGenerator"
+
+    monkeypatch.setattr(longtext, "_MOST_KEPT", 50)
+    found, _ = read((dump(1) + dump(1)).encode(), 2048)
+    assert [d.total for d in found] == [200, 200], "threads that come again are another moment's"

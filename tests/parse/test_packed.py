@@ -3,6 +3,7 @@ import gzip
 import importlib.util
 import io
 import lzma
+import tarfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -130,3 +131,47 @@ def test_a_damaged_archive_is_said_to_be_one() -> None:
 def test_any_bytes(sign: bytes, rest: bytes) -> None:
     with suppress(ValueError):
         assert len(unpacked(sign + rest, limit=1000)) <= 1000
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_of_what_is_cut_short_that_which_stands_before_it(kind: str) -> None:
+    content = b"".join(b"%d\n" % (number * number) for number in range(400_000))
+    packed = PACK[kind](content)
+
+    (found,) = members(packed[: len(packed) * 3 // 4])
+
+    assert content.startswith(found.data)
+    assert len(found.data) > len(content) // 2
+    assert "cut short" in found.lack
+
+
+def tarred(**files: bytes) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return file.getvalue()
+
+
+def test_a_damaged_file_of_an_archive_is_named_and_the_others_are_read() -> None:
+    good, bad = b"good\n" * 500, bytes(range(256)) * 500
+    archive = zipped(a=bad, b=good, c=gzip.compress(good)[:12])
+    damaged = archive[:60] + b"\xff" * 20 + archive[80:]
+
+    a, b, c = members(damaged)
+
+    assert "damaged" in a.lack
+    assert (b.name, b.data, b.lack) == ("b", good, "")
+    assert c.name == "c"
+    assert "cut short" in c.lack
+
+
+def test_the_files_of_a_tar_archive_that_was_cut() -> None:
+    whole = tarred(a=b"one", b=b"x" * 5000)
+
+    first, second = members(gzip.compress(whole[:3000]))
+
+    assert (first.name, first.data, first.lack) == ("a", b"one", "")
+    assert (second.name, second.data, second.lack) == ("b", b"x" * (3000 - 1536), "cut short")

@@ -153,6 +153,7 @@ def test_the_last_run_of_a_thread() -> None:
     )
     assert procfs.last_ran_ms(b"java (126, #threads: 10)\n") is None
     assert procfs.last_ran_ms(b"se.exec_start : soon\n") is None
+    assert procfs.last_ran_ms(b"se.exec_start :        0.000000\n") is None, "moved to another CPU"
 
 
 def test_the_inner_pid_of_a_kernel_before_4_1() -> None:

@@ -166,7 +166,7 @@ def silences(log: ServerLog) -> list[tuple[int, int, int]]:
         (("11:59:50 AM", "11:59:51 AM", "12:00:21 PM"), 30_000),
         (("2:59:50 PM", "2:59:51 PM", "3:00:21 PM"), 30_000),
         (("12:59:50", "12:59:51", "1:00:21"), 30_000),
-        (("14:00:00.500", "14:00:00.400", "14:00:30.400"), 30_000),
+        (("14:00:00.500", "14:00:00.400", "14:00:30.400"), 29_900),
     ],
 )
 def test_the_longest_silence(times: tuple[str, ...], ms: int) -> None:
@@ -177,6 +177,26 @@ def test_the_longest_silence(times: tuple[str, ...], ms: int) -> None:
 
     assert silences(log) == [(3, 4, ms)]
     assert "two" in log.silences[0].before
+
+
+@pytest.mark.parametrize(
+    ("times", "ms"),
+    [
+        # written late: no half a day
+        (("10:00:00.000", "10:00:05.000", "10:00:02.500", "10:00:07.000"), 5000),
+        # two zones: the way back and the way there
+        (("10:00:00", "10:00:03", "08:00:04", "10:00:05", "10:00:06"), 3000),
+        (("10:00:00", "11:30:03", "10:00:04", "10:00:06"), 2000),
+        (("9:00:00 PM", "9:00:03 PM", "3:00:04 PM", "3:00:05 PM"), 3000),
+    ],
+)
+def test_lines_of_two_clocks_and_lines_out_of_order_are_no_silence(
+    times: tuple[str, ...], ms: int
+) -> None:
+    lines = "".join(f"30-Nov-2026 {time} INFO [main] a.B line\n" for time in times)
+    log = server_log(BANNER + lines + "Started App in 31 seconds (JVM running for 32.0)\n", "x")
+
+    assert [silence.ms for silence in log.silences] == [ms]
 
 
 def test_a_silence_of_an_earlier_start_is_not_this_ones() -> None:

@@ -9,8 +9,10 @@ import java.security.SecureRandom;
 import java.security.SecureRandomSpi;
 import java.security.Security;
 import java.util.ArrayList;
+import java.util.Hashtable;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 
 /** Stands, for ever, in the place that its first argument names. The second is a file's name where one is needed. */
 public class Places {
@@ -73,6 +75,24 @@ public class Places {
                 Security.setProperty("securerandom.strongAlgorithms", "Turning:Turning");
                 SecureRandom.getInstanceStrong();
                 break;
+            case "directory":
+                ServerSocket mute = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+                Hashtable<String, String> settings = new Hashtable<>();
+                settings.put("java.naming.factory.initial", "com.sun.jndi.ldap.LdapCtxFactory");
+                settings.put("java.naming.provider.url", "ldap://127.0.0.1:" + mute.getLocalPort());
+                new javax.naming.InitialContext(settings).lookup("cn=nobody");
+                break;
+            case "future":
+                Executors.newSingleThreadExecutor().submit(() -> {
+                    connect();
+                    return null;
+                }).get();
+                break;
+            case "serves":
+                ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+                new Thread(() -> accept(listener), "acceptor").start();
+                new CountDownLatch(1).await();
+                break;
             case "latch":
                 new CountDownLatch(1).await();
                 break;
@@ -98,6 +118,14 @@ public class Places {
         ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         for (int number = 0; number < 10; number++) {
             new Socket().connect(new InetSocketAddress(full.getInetAddress(), full.getLocalPort()));
+        }
+    }
+
+    private static void accept(ServerSocket listener) {
+        try {
+            listener.accept();
+        } catch (java.io.IOException error) {
+            throw new IllegalStateException(error);
         }
     }
 

@@ -121,10 +121,10 @@ def test_the_table() -> None:
     assert render.text(found) == snapshot("""\
 1 of 3 JVMs waits for random bytes: 8712 (Apache Tomcat); of 1 it is not known
 
- PID  USER     AGE  JDK               PROGRAM        CONTAINER            SEED SOURCE       RISK          STALLED
-8712  tomcat  2m05  1.8.0_352 Debian  Apache Tomcat  Docker 4f1d2c3b4f1d  file:/dev/random  will block    yes 21s
-  77  anna    1h02  21.0.8 Debian     app.jar        -                    file:/dev/random  cannot block  no
-9001  anna    1h02  ?                 app.jar        ?                    ?                 not known     not known
+ PID  USER     AGE  STALLED    PROGRAM        RISK          SEED SOURCE       JDK               CONTAINER
+8712  tomcat  2m05  yes 21s    Apache Tomcat  will block    file:/dev/random  1.8.0_352 Debian  Docker 4f1d2c3b4f1d
+  77  anna    1h02  no         app.jar        cannot block  file:/dev/random  21.0.8 Debian     -
+9001  anna    1h02  not known  app.jar        not known     ?                 ?                 ?
 
 8712: thread 8713 has waited at least 21.4 s in read of /dev/random
     seedstall diagnose 8712
@@ -133,7 +133,7 @@ not known of 9001: what its threads wait in may not be seen: run as root
 
 note: 41 more processes could not be looked at: whether a JVM is among them is not known (denied: run as root)
 note: what some map may not be read: they are listed because they are called java
-note: 1 JVM ended while they were looked at
+note: 1 JVM ended while it was looked at
 """)
 
 

@@ -8,9 +8,11 @@ from seedstall.model.evidence import Missing, Unavailable, Why
 from seedstall.model.finding import Confidence, Severity
 from seedstall.model.incident import Incident, IncidentKind, Incidents
 from seedstall.model.limits import CpuThrottling, Paging
+from seedstall.model.rule import Rule
 from seedstall.model.standing import Debugged, Place, Standing, Standings, WorkShares
 from seedstall.model.threads import Frame, JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules.ss529_schema_lock import schema_lock
 from seedstall.rules.ss532_debugger_wait import debugger_wait
 from seedstall.rules.ss533_provider_recursion import provider_recursion
 from seedstall.rules.ss535_cpu_throttled import cpu_throttled
@@ -32,10 +34,14 @@ def incidents(*kinds: IncidentKind, value: int | None = None) -> Incidents:
 @pytest.mark.parametrize(
     ("kinds", "severity", "confidence", "words"),
     [
-        ((IncidentKind.PROBE,), Severity.ERROR, Confidence.LIKELY, "its probe failed"),
-        ((IncidentKind.PROBE, IncidentKind.SIGNAL), Severity.ERROR, Confidence.CONFIRMED, "exit code 143"),
+        ((IncidentKind.PROBE,), Severity.WARNING, Confidence.POSSIBLE, "that it was killed for it is not said"),
+        ((IncidentKind.PROBE, IncidentKind.TERMINATED), Severity.ERROR, Confidence.LIKELY, "exit code 143"),
+        ((IncidentKind.PROBE, IncidentKind.RESTARTS), Severity.ERROR, Confidence.LIKELY, "its probe failed"),
+        ((IncidentKind.PROBE_KILL,), Severity.ERROR, Confidence.CONFIRMED, "its probe failed"),
         ((IncidentKind.START_TIMEOUT,), Severity.ERROR, Confidence.LIKELY, "TimeoutStartSec"),
-        ((IncidentKind.SIGNAL,), Severity.WARNING, Confidence.LIKELY, "ended by a signal"),
+        ((IncidentKind.SIGNAL,), Severity.WARNING, Confidence.POSSIBLE, "ended by a signal"),
+        ((IncidentKind.TERMINATED,), Severity.NOTE, Confidence.POSSIBLE, "ended by a signal"),
+        ((IncidentKind.RESTARTS,), Severity.WARNING, Confidence.POSSIBLE, "why is not said"),
     ],
 )  # fmt: skip
 def test_a_start_that_was_ended(
@@ -94,7 +100,7 @@ def test_a_debugger_is_waited_for() -> None:
     (unseen,) = debugger_wait(Debugged("-Xrunjdwp:", "x", suspended=True), None)
     assert unseen.confidence is Confidence.LIKELY
     (told,) = debugger_wait(NONE, incidents(IncidentKind.DEBUGGER))
-    assert told.confidence is Confidence.LIKELY
+    assert told.confidence is Confidence.POSSIBLE, "one with suspend=n prints it as well"
 
 
 def test_a_program_that_runs_refutes_the_text() -> None:
@@ -202,3 +208,56 @@ def test_the_collectors_log() -> None:
 def test_swap(paging: Paging, severity: Severity | None) -> None:
     told = list(swapped_out(paging))
     assert [finding.severity for finding in told] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (out_of_memory, IncidentKind.HEAP),
+        (resource_refused, IncidentKind.PORT),
+        (killed_while_starting, IncidentKind.START_TIMEOUT),
+        (safepoint_wait, IncidentKind.SAFEPOINT),
+    ],
+)
+def test_what_a_later_start_got_over_is_a_note(rule: Rule[...], kind: IncidentKind) -> None:
+    (finding,) = rule(Incidents((Incident(kind, "t.txt", 3, "x", over=True),)))
+    assert (finding.severity, finding.status) == (Severity.NOTE, Status.CLEAR)
+    assert "the log goes on" in finding.sentence
+
+
+def test_the_oom_killer_may_have_ended_another_program() -> None:
+    def of(who: str) -> Severity:
+        line = Incident(IncidentKind.OUT_OF_MEMORY_KILL, "t.txt", 3, "x", who=who)
+        (finding,) = out_of_memory(Incidents((line,)))
+        return finding.severity
+
+    assert of("mysqld") is Severity.NOTE
+    assert {of("java"), of("jsvc"), of("app.service"), of("")} == {Severity.ERROR}
+
+
+def test_who_is_named_is_named() -> None:
+    def first(rule: Rule[...], kind: IncidentKind) -> str:
+        (finding,) = rule(Incidents((Incident(kind, "t.txt", 3, "x", who="w\x1b"),)))
+        return str(finding.sentence)
+
+    for rule, kind in (
+        (killed_while_starting, IncidentKind.PROBE_KILL),
+        (killed_while_starting, IncidentKind.START_TIMEOUT),
+        (safepoint_wait, IncidentKind.SAFEPOINT),
+    ):
+        assert "w" in first(rule, kind)
+        assert "\x1b" not in first(rule, kind)
+
+
+def test_liquibase_says_itself_that_it_waits() -> None:
+    line = Incident(IncidentKind.SCHEMA_LOCK, "t.txt", 3, "x", who="web1 (10.0.0.1)")
+    (finding,) = schema_lock(NONE, Incidents((line,)))
+    assert (finding.cause, finding.severity) == (Cause.MIGRATION, Severity.WARNING)
+    assert "held by web1 (10.0.0.1)" in finding.sentence
+    place = Place(Cause.MIGRATION, "waits for the lock of a schema migration", "l.x")
+    (seen,) = schema_lock(Standings((Standing(JavaThread("main"), place),)), Incidents((line,)))
+    assert [e.origin for e in seen.evidence][-1] == "t.txt:3"
+    assert list(schema_lock(Standings(), Incidents(()))) == []
+    for incidents_ in (NONE, Incidents(())):
+        with pytest.raises(Unavailable):
+            list(schema_lock(NONE, incidents_))

@@ -13,9 +13,10 @@ from seedstall.model.finding import Clear, Finding, Fired, Outcome, Severity
 from seedstall.model.samples import Doing, Ending, Share, StartSamples
 from seedstall.model.seeding import SeedRole
 from seedstall.model.tasks import FileKind, OpenFile
+from seedstall.model.threads import Frame, JavaThread
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedStacks
-from seedstall.rules import seed_samples
+from seedstall.rules import seed_samples, start_account
 from seedstall.rules.seed_account import Surroundings
 from seedstall.rules.ss101_blocking_seed import blocking_seed
 from seedstall.rules.ss102_threaded_seed import threaded_seed
@@ -59,10 +60,54 @@ def test_up_to_a_second_is_harmless() -> None:
 
 
 def test_a_program_killed_in_its_wait_has_ended_of_it() -> None:
-    told = samples((Doing.RANDOM, 500), waits=[wait(500, over=False)], ending=Ending.KILLED)
+    last = wait(500, over=False, ended=True)
+    told = samples((Doing.RANDOM, 500), waits=[last], ending=Ending.KILLED)
     (one,) = seeding(told)
     assert (one.status, one.severity) == (Status.ENDED, Severity.ERROR)
     assert "was ended while it waited" in one.sentence
+
+
+def test_a_program_that_its_wrapper_ended_in_its_wait_did_not_go_on() -> None:
+    """``timeout 3 java ...`` exits with 124 by itself: no signal is seen."""
+    last = wait(2_000, over=False, ended=True)
+    told = samples((Doing.RANDOM, 2_000), waits=[last], exit_code=124)
+    (one,) = seeding(told)
+    assert (one.status, one.severity) == (Status.ENDED, Severity.ERROR)
+    assert "from launch to its end (exit code 124)" in one.sentence
+    assert "was last seen waiting when it ended" in one.sentence
+
+
+def test_code_of_the_programs_own_that_read_the_device_is_not_sent_to_egd() -> None:
+    """Whether or not it has ended: no frame of its stack is a generator's, the samples say what it read."""
+    caught = Share(
+        doing=Doing.RANDOM, ms=3_000, tid=MAIN, thread="main", frame="java.io.FileInputStream.read0"
+    )
+    told = samples((Doing.RANDOM, 3_000), waits=[wait(3_000)], dumped=True, table=(caught,))
+    main = JavaThread("main", (Frame("com.foo.Own", "read"),), nid=MAIN)
+    (one,) = seeding(told, main=main)
+    assert "com.foo.Own.read, which reads the device itself" in one.sentence
+    assert one.fixes == () or all(fix.surface == "rngd" for fix in one.fixes)
+    assert any("no setting of the JDK's generators" in note for note in one.notes)
+
+
+@pytest.mark.parametrize(
+    ("target", "ending", "code", "words"),
+    [
+        ("'up'", Ending.EXIT, 0, "from launch to its end ('up' was not printed)"),
+        ("'up'", Ending.EXIT, 1, "from launch to its end (exit code 1; 'up' was not printed)"),
+        ("port 80", Ending.KILLED, 137, "until a signal ended it (port 80 did not listen)"),
+        ("port 80", Ending.TIME, None, "from launch on (port 80 did not listen)"),
+        ("'up'", Ending.UNTIL, None, "from launch to 'up'"),
+        ("", Ending.EXIT, 3, "from launch to its end (exit code 3)"),
+        ("", Ending.EXIT, None, "from launch to its end"),
+    ],
+)
+def test_the_end_that_did_not_come_is_told(
+    target: str, ending: Ending, code: int | None, words: str
+) -> None:
+    """A mistyped --until would else read as a start that was quick."""
+    told = samples((Doing.CPU, 500), target=target, ending=ending, exit_code=code)
+    assert start_account.span(told).endswith(words)
 
 
 def test_a_wait_that_lasts_is_stalled_though_no_thread_can_be_seen_now() -> None:
@@ -85,6 +130,11 @@ def test_another_program_than_the_jvm_is_told_as_such_and_what_the_device_is() -
     (one,) = seeding(samples((Doing.RANDOM, 5_000), waits=[other]))
     assert '"openssl" (not the JVM)' in one.sentence
     assert "is a fifo" in one.sentence
+    assert [fix.surface for fix in one.fixes] == [], "egd is no matter of openssl's"
+    assert any("no setting of this JVM reaches that program" in note for note in one.notes)
+    (pool,) = seeding(samples((Doing.RANDOM, 5_000), waits=[wait(5_000, jvm=False)]))
+    assert {fix.surface for fix in pool.fixes} == {"rngd"}
+    assert any(piece.origin == f"/proc/{MAIN}/syscall" for piece in pool.evidence)
 
 
 def test_no_wait_no_finding() -> None:
@@ -189,8 +239,9 @@ def test_a_thread_that_works_is_said_to_work() -> None:
 
 
 def test_calls_that_may_not_be_seen_are_not_clear() -> None:
-    status, _ = verdict_of(samples((Doing.UNSEEN, 5_000), visible=False))
+    status, sentence = verdict_of(samples((Doing.UNSEEN, 5_000), visible=False))
     assert status is Status.UNKNOWN
+    assert "run as root or as its user" in sentence
 
 
 def test_no_jvm_is_unknown_and_says_where_it_stood() -> None:
@@ -198,7 +249,12 @@ def test_no_jvm_is_unknown_and_says_where_it_stood() -> None:
     told = dataclasses.replace(samples((Doing.LAUNCH, 5_000), jvm=False), table=(curl,))
     status, sentence = verdict_of(told)
     assert status is Status.UNKNOWN
-    assert sentence == "no JVM came up in 5.0 s; the time went to curl"
+    assert sentence == (
+        "no JVM came up in 5.0 s; the time went to curl;"
+        " --for TIME follows one that it left in the background"
+    )
+    told = dataclasses.replace(told, ending=Ending.TIME)
+    assert verdict_of(told)[1] == "no JVM came up in 5.0 s; the time went to curl"
 
 
 def test_a_kernel_that_never_blocks_does_not_undo_what_was_seen() -> None:

@@ -20,8 +20,12 @@ import pytest
 from typer.testing import CliRunner
 
 from seedstall.cli.app import application
+from seedstall.cli.cases import Said
+from seedstall.facts.samples import SAMPLES
 from seedstall.render.schema import schema
 from seedstall.rules import ALL
+from seedstall.source import inputs
+from seedstall.source.base import Combined, Held, Source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCENARIOS = sorted(p.parent for p in FIXTURES.glob("*/scenario.toml"))
@@ -70,6 +74,19 @@ def _copy_tree(source: Path, target: Path) -> None:
     shutil.copytree(source, target, symlinks=True)
 
 
+def hand_samples(told: dict[str, object], scenario: Path, patch: pytest.MonkeyPatch) -> None:
+    """A recording of samples goes beside what the user says of the target, as ``run`` hands it over."""
+    name = told.get("samples")
+    if name is None:
+        return
+    data = (scenario / str(name)).read_bytes()
+
+    def source(said: Said) -> Source:
+        return Combined(inputs.given(said.jdk, said.egd, said.kernel), Held({SAMPLES: data}))
+
+    patch.setattr(Said, "source", source)
+
+
 def run(arguments: list[str]) -> tuple[int, str]:
     result = CliRunner().invoke(application(), arguments)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -80,6 +97,7 @@ def run(arguments: list[str]) -> tuple[int, str]:
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda p: p.name)
 def test_report(scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told, command = prepared(scenario, tmp_path)
+    hand_samples(told, scenario, monkeypatch)
     monkeypatch.chdir(tmp_path)
     expect = told["expect"]
     assert isinstance(expect, dict)
@@ -123,9 +141,11 @@ def test_every_rule_has_a_firing_a_clear_and_an_inconclusive_scenario(
     for scenario in SCENARIOS:
         folder = tmp_path / scenario.name
         folder.mkdir()
-        _, command = prepared(scenario, folder)
+        told, command = prepared(scenario, folder)
         monkeypatch.chdir(folder)
-        _, raw = run([*command, "--format", "json"])
+        with monkeypatch.context() as patch:
+            hand_samples(told, scenario, patch)
+            _, raw = run([*command, "--format", "json"])
         for code, outcome in outcomes(json.loads(raw)).items():
             seen[code].add(outcome)
 

@@ -16,7 +16,7 @@ from seedstall.facts.startaccount import account
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Why
 from seedstall.model.recording import RUNNING, Recording, SampledProcess, is_random
 from seedstall.model.samples import Doing, Ending
-from seedstall.source import arrival
+from seedstall.source import arrival, sampling
 from seedstall.source.base import Held
 from seedstall.source.family import Family, children_of
 from seedstall.source.kept import Kept
@@ -122,6 +122,40 @@ def test_sleep_work_and_their_cost(started: list[subprocess.Popen[bytes]]) -> No
     assert works.last is Doing.CPU
     # A hundredth of a core from one second on (the credit for the first looks is 4 ms); noise doubles it at worst.
     assert works.cost < 0.02
+
+
+def test_of_very_many_idle_threads_each_has_its_turn(
+    started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2,000 threads of a pool: a look at all of them takes 17 ms, of which no percent of a core is made."""
+    monkeypatch.setattr(sampling, "MANY", 10)
+    text = (
+        "import threading, time\n"
+        "for _ in range(40): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "print('up', flush=True)\ntime.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
+    started.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    sampler = ProcessSampler(process.pid, Journal(), 0, jvm=False)
+    seen: list[list[int]] = []
+    whole = sampler._thread
+
+    def counted(tid: int, now_ms: int) -> None:
+        seen[-1].append(tid)
+        whole(tid, now_ms)
+
+    monkeypatch.setattr(sampler, "_thread", counted)
+    for look in range(12):
+        seen.append([])
+        assert sampler.look(look * 20)
+    assert len(seen[0]) == 41, "all are new"
+    last = seen[-5:]
+    assert max(map(len, last)) <= 12, "a fifth of them, and the first thread"
+    assert {tid for tids in last for tid in tids} == set(seen[0]), "all have their turn"
+    assert all(process.pid in tids for tids in last)
+    sampler.close(240)
 
 
 def test_a_connection_that_is_not_answered(started: list[subprocess.Popen[bytes]]) -> None:

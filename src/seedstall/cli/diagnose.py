@@ -60,7 +60,8 @@ def diagnose(
     wait: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Wait for a JVM with NAME in its command line, and watch its start."
+            metavar="NAME",
+            help="Wait for a JVM with NAME in its command line, and watch its start.",
         ),
     ] = "",
     wait_for: Annotated[
@@ -71,7 +72,10 @@ def diagnose(
         bool, typer.Option("--dry-run", help="Print what would be done to the target, and stop.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option(min=0.1, max=600, help="Seconds to wait for the target's dump.")
+        float,
+        typer.Option(
+            min=0.1, max=600, metavar="SECONDS", help="How long to wait for the target's dump."
+        ),
     ] = 5.0,
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TEXT,
     output: options.Output = None,
@@ -89,6 +93,7 @@ def diagnose(
     if not targets and not all_jvms and not wait:
         message = "no target"
         raise UsageError(message, "name a PID, a file or a folder, or say --all")
+    _check_waiting(wait, wait_for)
     if attach and (passive or no_attach):
         message = "--attach contradicts --passive and --no-attach"
         raise UsageError(message)
@@ -123,13 +128,21 @@ def diagnose(
     told = cases.all_looked_at(
         plan, detailed=bool(verbose) or form is not Format.TEXT, bar=not quiet
     )
-    manner = Manner(quiet, verbose, not no_redact, plan.many, len(plan.cases))
+    # Those that came and went were looked at: nobody interrupted it.
+    planned = len(told) if plan.come_and_go else len(plan.cases)
+    manner = Manner(quiet, verbose, not no_redact, plan.many, planned)
     put(rendered(told, form, manner), output)
     if len(told) < len(plan.cases) and not plan.come_and_go:
         say(f"interrupted: {len(plan.cases) - len(told)} of {len(plan.cases)} not looked at")
         raise typer.Exit(Exit.INTERRUPTED)
     if not exit_zero:
         raise typer.Exit(exit_code(told, fail_on))
+
+
+def _check_waiting(name: str, seconds: float | None) -> None:
+    if seconds is not None and not name:
+        message = "--wait-for is how long --wait waits"
+        raise UsageError(message, "say --wait NAME as well; --for TIME samples a JVM that runs")
 
 
 class Manner(NamedTuple):

@@ -37,7 +37,8 @@ def dump(
         bool, typer.Option("--dry-run", help="Print what would be done to the target, and stop.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option(min=0.1, max=600, help="Seconds to wait for the answer.")
+        float,
+        typer.Option(min=0.1, max=600, metavar="SECONDS", help="How long to wait for the answer."),
     ] = 5.0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the dump there.")

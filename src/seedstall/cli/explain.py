@@ -12,7 +12,8 @@ from seedstall.model.errors import UsageError
 
 def explain(
     code: Annotated[
-        str, typer.Argument(help="A rule's code (SS101) or name (blocking-seed).")
+        str,
+        typer.Argument(metavar="[CODE]", help="A rule's code (SS101) or name (blocking-seed)."),
     ] = "",
     *,
     schema: Annotated[

@@ -16,7 +16,7 @@ from seedstall.cli.console import put, say
 from seedstall.model.errors import SeedstallError, UsageError
 
 if TYPE_CHECKING:
-    from seedstall.cli.cases import Planned
+    from seedstall.cli.cases import Planned, Said, Touch
     from seedstall.cli.surfaces import Request, Write
     from seedstall.effect.undo import Undone
 
@@ -26,7 +26,7 @@ def fix(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help="A PID, and files that belong to it; or files alone. "
+            help="A PID, and files that belong to it; or files alone; with --jdk none is needed. "
             "For --undo also the setenv.sh itself, or its CATALINA_BASE.",
         ),
     ] = None,
@@ -80,7 +80,7 @@ def fix(
     if names:
         put(_listing(), output)
         return
-    _check(targets, surface, apply=apply, undo=undo)
+    _check(targets or [jdk] * bool(jdk), surface, apply=apply, undo=undo)
     _check_output(output, targets or [])
     _check_touch(attach=attach, never=passive or no_attach)
     tell = _Teller(quiet=quiet)
@@ -91,10 +91,8 @@ def fix(
 
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd, sysroot=sysroot)
     touch = cases.Touch(attach=attach, memory=attach)
-    plan = cases.plan(targets or [], said, touch, one_case=True, scripts_too=False)
-    tell.notes(plan.notices)
-    case = _only(plan.cases)
-    request = _request(case, set_egd, force=force)
+    case = _case(targets or [], said, touch, tell)
+    request = _request(case, set_egd, force=force or not targets)
     if undo:
         _undo(request, tell, dry_run=dry_run)
         return
@@ -114,6 +112,17 @@ def fix(
         if dry_run or output is not None:
             _print(answer.output, output)
         _apply(request, answer.write, tell, dry_run=dry_run)
+
+
+def _case(targets: list[str], said: Said, touch: Touch, tell: _Teller) -> Planned:
+    """The one that is meant. Of a JVM that has ended nothing is left to look at: its user knows that it waited."""
+    from seedstall.cli import cases  # noqa: PLC0415
+
+    if not targets:
+        return cases.Planned("what was said", said.source())
+    plan = cases.plan(targets, said, touch, one_case=True, scripts_too=False)
+    tell.notes(plan.notices)
+    return _only(plan.cases)
 
 
 def _listing() -> str:
@@ -139,7 +148,7 @@ def _check(targets: list[str] | None, surface: str, *, apply: bool, undo: bool) 
             f"--surface {surface} is printed, never written: there is nothing to take back"
         )
     if not targets:
-        raise UsageError("no target", "name a PID, a thread dump or a log")
+        raise UsageError("no target", "name a PID, a thread dump or a log, or say --jdk VERSION")
 
 
 def _check_touch(*, attach: bool, never: bool) -> None:

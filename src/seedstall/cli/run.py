@@ -44,6 +44,7 @@ def run(
         typer.Option(
             min=1,
             max=65535,
+            metavar="N",
             help="The start ends when the JVM listens there (Tomcat does before it is up).",
         ),
     ] = None,
@@ -55,7 +56,10 @@ def run(
     ] = False,
     no_attach: Annotated[bool, typer.Option("--no-attach", help="The same.")] = False,
     timeout: Annotated[
-        float, typer.Option(min=0.1, max=600, help="Seconds to wait for the JVM's dump.")
+        float,
+        typer.Option(
+            min=0.1, max=600, metavar="SECONDS", help="How long to wait for the JVM's dump."
+        ),
     ] = 5.0,
     exit_verdict: Annotated[
         bool, typer.Option("--exit-verdict", help="Exit with our code, not the command's.")
@@ -76,7 +80,7 @@ def run(
     -o FILE, at the command's end, or as soon as --until, --port or --for say that the start is over.
     """
     from seedstall.cli import cases, watched  # noqa: PLC0415 - imported when the command runs
-    from seedstall.cli.console import exit_code, say  # noqa: PLC0415
+    from seedstall.cli.console import complain, exit_code, say  # noqa: PLC0415
     from seedstall.effect import launch, watch  # noqa: PLC0415
 
     if until_file is not None and not until:
@@ -104,7 +108,7 @@ def run(
             report = None
         except SeedstallError as error:
             # The command is the user's; that we have nothing to say of it does not end it.
-            say(f"error: {error}")
+            complain(error)
             report = None
         except Exception as error:  # noqa: BLE001 - the same holds for our own faults
             say(f"error: seedstall itself failed: {type(error).__name__}: {error}")
@@ -169,13 +173,13 @@ def _watch(child: Launched, signals: Signals, case: Watched, goal: Goal) -> byte
 
 def _write(text: str, output: Path | None) -> None:
     """To *output*, or to stderr; there too where *output* cannot be written: a start is not watched twice."""
-    from seedstall.cli.console import put, say  # noqa: PLC0415
+    from seedstall.cli.console import complain, put  # noqa: PLC0415
 
     if output is not None:
         try:
             put(text, output)
         except SeedstallError as error:
-            say(f"error: {error}")
+            complain(error)
         else:
             return
     sys.stderr.flush()

@@ -156,11 +156,17 @@ class Watched:
         """What was done to it."""
         return self._attacher.actions if self._attacher is not None else ()
 
+    def _release(self) -> str:
+        """Of a JVM that has ended, the commands are for its next start, whose pid nobody knows: its JDK is enough."""
+        if self._said.jdk:
+            return ""
+        jdk = case_of(self._whole(b"")).value(JdkVersion)
+        return f"--jdk {jdk}" if jdk is not None else "--jdk VERSION"
+
     def report_of(self, watch: Callable[[Watched], bytes]) -> Report:
         """Watch, and say what was seen."""
         recording = watch(self)
         alive = isinstance(self._source.read(Ref(Space.PROCESS, "task", Ask.LIST)), Got)
         pid = str(self._pid) if self._pid is not None else "PID"
-        # Of a JVM that has ended, the commands are for its next start, whose pid nobody knows.
-        words = (pid if alive else "PID") + self._said.words()
+        words = (pid if alive else self._release()) + self._said.words()
         return diagnose_case(self._whole(recording), pid, actions=self.actions, words=words)

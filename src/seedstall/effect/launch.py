@@ -17,6 +17,7 @@ from typing import Self
 
 from seedstall.model.errors import SeedstallError
 from seedstall.parse import procfs
+from seedstall.source.family import children_of
 
 NOT_FOUND = 127
 NOT_RUN = 126
@@ -84,6 +85,8 @@ class Launched:
     def __init__(self, pid: int) -> None:
         """Hold a child that nobody else waits for."""
         self.pid = pid
+        self.before = frozenset[int]()
+        """Children that we had before: a script's that started them and then gave way to us by exec."""
         self.jvm_pid: int | None = None
         self.status: int | None = None
         """As wait(2) gives it; ``None`` while it runs."""
@@ -114,9 +117,14 @@ class Launched:
                 self.alone = True
                 return
             if pid == 0:
+                self.alone = self.status is not None and not self.left()
                 return
             if pid == self.pid:
                 self.status = status
+
+    def left(self) -> tuple[int, ...]:
+        """The processes that came to us when their parents ended, and the command itself."""
+        return tuple(pid for pid in children_of("self") if pid not in self.before)
 
     def pass_on(self, info: signal.struct_siginfo) -> str:
         """Do with a signal what would have become of it without us. What a person should know of it, else ``""``."""
@@ -170,6 +178,7 @@ def launch(
     actions = [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in (streams or {}).items()]
     environ = dict(os.environ if env is None else env)
     words = list(command)
+    before = frozenset(children_of("self"))
     for again in (False, True):
         try:
             pid = os.posix_spawnp(
@@ -190,7 +199,9 @@ def launch(
                 words = ["/bin/sh", _found(words[0]), *words[1:]]
                 continue
             raise _failure(command[0], error) from error
-        return Launched(pid)
+        child = Launched(pid)
+        child.before = before
+        return child
     raise AssertionError
 
 

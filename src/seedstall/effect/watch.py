@@ -13,7 +13,7 @@ from seedstall.facts.process import jvm_process
 from seedstall.model.evidence import Unavailable
 from seedstall.model.recording import Recording
 from seedstall.model.samples import Ending
-from seedstall.source.family import Family, children_of
+from seedstall.source.family import Family
 from seedstall.source.host import HostSource
 from seedstall.source.sampling import LONGEST_MS, Journal, Pace, ProcessSampler, recording_of
 
@@ -140,7 +140,7 @@ def watch_start(
     """
     watch.family.add(child.pid, 0)
     while True:
-        adopted = children_of("self") if orphans else ()
+        adopted = child.left() if orphans else ()
         ending = watch.look(adopted)
         jvm = watch.family.jvm
         child.jvm_pid = jvm.pid if jvm is not None else None

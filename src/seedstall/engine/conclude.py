@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from seedstall.knowledge.places import caller
 from seedstall.model.evidence import Missing, Space, Why
 from seedstall.model.finding import (
     Clear,
@@ -17,7 +18,7 @@ from seedstall.model.finding import (
 )
 from seedstall.model.redact import visible
 from seedstall.model.report import Verdict
-from seedstall.model.samples import Doing, StartSamples
+from seedstall.model.samples import Doing, Ending, StartSamples
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules import seed_account as account
@@ -43,7 +44,8 @@ def rank(finding: Finding) -> tuple[int, int, int, int, int]:
     seeding = 0 if finding.cause.startswith("other:") else 1
     if finding.cause is Cause.STOPPED:
         seeding = 2  # whatever else holds it, first of all nothing runs
-    return (finding.severity, seen, seeding, finding.confidence, finding.cost_ms or 0)
+    cost = finding.cost_ms or finding.since_ms or 0
+    return (finding.severity, seen, seeding, finding.confidence, cost)
 
 
 def conclude(outcomes: Sequence[Outcome], evidence: SeedEvidence | None) -> Verdict:
@@ -95,7 +97,8 @@ def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
         status=winner.status,
         cause=winner.cause,
         confidence=winner.confidence,
-        sentence=winner.sentence + (f"; beside it {beside.sentence}" if beside is not None else ""),
+        sentence=winner.sentence
+        + (f"; beside it {beside.sentence}" if beside is not None else _next(found)),
         code=code,
         cost_ms=winner.cost_ms,
         startup_ms=winner.startup_ms,
@@ -105,6 +108,20 @@ def _of_winner(found: list[tuple[str, Finding]]) -> Verdict:
         also=tuple(also),
         finding=winner,
     )
+
+
+def _next(found: list[tuple[str, Finding]]) -> str:
+    """What else holds the start up, dearest first: the winner is to be mended before it."""
+    winner = found[0][1]
+    others = dict.fromkeys(
+        f"{finding.cause} ({code})"
+        for code, finding in found[1:]
+        if finding.severity >= Severity.WARNING
+        and finding.status in _SEEN
+        and finding.cause != winner.cause
+        and finding.cause not in winner.explains
+    )
+    return f"; mend that first, then {' and '.join(others)}" if others else ""
 
 
 def _looked(outcomes: Sequence[Outcome]) -> bool:
@@ -151,13 +168,25 @@ def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None
         return "a rule about seeding failed, so nothing can be said (see below)"
     if blind is not None and _tells(blind.missing[0]):
         return blind.missing[0].detail or str(blind.missing[0])
-    if evidence is not None and evidence.partial:
-        return f"no wait is seen, but the dump shows less than all its threads: {evidence.partial}"
-    if evidence is not None and evidence.samples is not None and not evidence.samples.jvm:
-        return _no_jvm(evidence.samples)
+    told = _what_was_not_seen(evidence) if evidence is not None else ""
+    if told:
+        return told
     if evidence is None or not evidence.shows_a_start:
         return "nothing here shows a start: no thread, no thread dump and no server log was read"
     return "what could be read does not say whether a thread waits for random bytes"
+
+
+def _what_was_not_seen(evidence: SeedEvidence) -> str:
+    """Which part of the evidence keeps it from being clear; ``""`` where none does."""
+    if evidence.partial:
+        return f"no wait is seen, but the dump shows less than all its threads: {evidence.partial}"
+    if evidence.samples is not None and not evidence.samples.jvm:
+        return _no_jvm(evidence.samples)
+    if evidence.unread:
+        return f"no wait is seen, but not all could be read: {visible(evidence.unread[0])}"
+    if evidence.samples is not None and not evidence.samples.visible:
+        return "what its threads wait in could not be seen: run as root or as its user"
+    return ""
 
 
 def _tells(missing: Missing) -> bool:
@@ -179,15 +208,26 @@ def _clear_sentence(note: Finding | None, evidence: SeedEvidence) -> str:
         return "not entropy: the log shows a complete start, and no slow seeding in it"
     else:
         return "nothing here shows a wait for random bytes"
-    main = evidence.main
-    where = f'; "main" is in {main.frames[0].name}' if main is not None and main.frames else ""
-    return f"not entropy: {what}{where}"
+    return f"not entropy: {what}{_where_main_is(evidence)}"
+
+
+def _where_main_is(evidence: SeedEvidence) -> str:
+    frames = evidence.main.frames if evidence.main is not None else ()
+    if not frames:
+        return ""
+    by = caller(frames)
+    called = f", called by {visible(by)[:120]}" if by and by != frames[0].name else ""
+    return f'; "main" is in {visible(frames[0].name)[:120]}{called}'
 
 
 def _no_jvm(samples: StartSamples) -> str:
     whole = account.duration(samples.watched_ms)
     told = next((s.where for s in samples.table if s.doing is Doing.LAUNCH and s.where), "")
-    return f"no JVM came up in {whole}" + (f"; the time went to {visible(told)[:60]}" if told else "")
+    went = f"; the time went to {visible(told)[:60]}" if told else ""
+    left = samples.from_start and samples.ending is Ending.EXIT and not samples.target
+    # Where no end was asked for, the command's is the watch's.
+    behind = "; --for TIME follows one that it left in the background" if left else ""
+    return f"no JVM came up in {whole}{went}{behind}"
 
 
 def _watched(samples: StartSamples) -> str:

@@ -8,6 +8,7 @@ from seedstall import facts, rules
 from seedstall.engine.case import Case, Known
 from seedstall.engine.conclude import conclude, explained
 from seedstall.engine.run import run
+from seedstall.facts.inputs import InputTexts
 from seedstall.model.core import CANNOT_TELL, Binaries, CoreDump
 from seedstall.model.evidence import Missing
 from seedstall.model.jdk import JdkVersion
@@ -61,8 +62,17 @@ def diagnose_case(
             "logs": _logs(case),
             **_core(case),
             **_start(case),
+            **_inputs(case),
         },
     )
+
+
+def _inputs(case: Case) -> dict[str, object]:
+    """What was handed over and could not be read, or not to its end."""
+    inputs = case.value(InputTexts)
+    if inputs is None or not inputs.unread:
+        return {}
+    return {"inputs": {"not_read": [missing.detail or str(missing) for missing in inputs.unread]}}
 
 
 def _missing(reading: Missing) -> dict[str, object]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import chain
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
+from seedstall.model.incident import Incident, IncidentKind
 from seedstall.model.log import Observation, Observations, ServerLog
 from seedstall.model.record import dataclass
-from seedstall.model.threads import ThreadDump, ThreadDumps
+from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
 from seedstall.parse.text import Text, plain
 from seedstall.source.base import MEMORY, Source, pieces
 
@@ -27,7 +28,7 @@ FIRST = Ref(Space.INPUT, "given/first")
 
 @dataclass(frozen=True, slots=True)
 class InputTexts:
-    """The inputs that could be read, by name, in their given order; and why others could not.
+    """The inputs that could be read, by name, in their given order; and why others could not, or not to their end.
 
     Of one that is too long to be held, ``long`` has what was read as it came by, and its text here is what stands
     between its dumps (the last part of it, where that is too long as well).
@@ -46,6 +47,7 @@ class LongInput:
     logs: tuple[ServerLog, ...] = ()
     observations: tuple[Observation, ...] = ()
     lines: int = 0
+    incidents: tuple[Incident, ...] = ()
 
 
 def input_texts(source: Source) -> InputTexts:
@@ -63,12 +65,17 @@ def input_texts(source: Source) -> InputTexts:
     for name in listed.value.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         ref = Ref(Space.INPUT, name)
         try:
-            for inner, data in _contents(source, ref):
+            for inner, data, lack in _contents(source, ref):
                 if isinstance(data, bytes):
                     texts.append((inner, plain(data)))
                 else:
-                    rest, long[inner] = _read_long(inner, data)
+                    lacks = [lack] if lack else []
+                    rest, long[inner] = _read_long(inner, _up_to_damage(data, lacks))
                     texts.append((inner, rest))
+                    lack = lacks[0] if lacks else ""  # noqa: PLW2901 - what it is from here on
+                if lack:
+                    told = f"{inner}: {lack}" + (", read up to there" if data else "")
+                    unread.append(Missing(Why.TRUNCATED, (Ref(Space.INPUT, inner),), told))
         except Unavailable as error:
             unread.append(error.missing)
         except OSError as error:
@@ -78,8 +85,31 @@ def input_texts(source: Source) -> InputTexts:
     return InputTexts(tuple(texts), tuple(unread), long)
 
 
-def _contents(source: Source, ref: Ref) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
-    """The texts of one input, unpacked, each with its name: as a whole, or in pieces where it is long."""
+_Content: TypeAlias = tuple[str, "bytes | Iterator[bytes]", str]
+
+
+def _up_to_damage(data: Iterator[bytes], lacks: list[str]) -> Iterator[bytes]:
+    """The pieces of a text up to where it cannot be read further; *lacks* gets the reason."""
+    from seedstall.parse.packed import TooLargeError  # noqa: PLC0415 - only for a long text
+
+    begun = False
+    try:
+        for piece in data:
+            yield piece
+            begun = True
+    except TooLargeError:
+        raise
+    except (ValueError, OSError) as error:
+        if not begun:
+            raise
+        lacks.append(str(error))
+
+
+def _contents(source: Source, ref: Ref) -> Iterator[_Content]:
+    """The texts of one input, unpacked, each with its name: as a whole, or in pieces where it is long.
+
+    With each the reason why it is not all there; ``""`` where it is.
+    """
     from seedstall.parse import packed  # noqa: PLC0415 - imported when there is an input
 
     reading = source.read(ref)
@@ -96,24 +126,25 @@ def _contents(source: Source, ref: Ref) -> Iterator[tuple[str, bytes | Iterator[
             raise Unavailable(reading)
         packed_pieces = streamed.value
     try:
-        yield ref.path, packed.streamed(packed_pieces)
+        yield ref.path, packed.streamed(packed_pieces), ""
     except packed.NotStreamedError as error:
         yield from _members(ref.path, packed.gathered(error.taken, packed_pieces), packed.LIMIT)
 
 
-def _members(name: str, data: bytes, limit: int) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
+def _members(name: str, data: bytes, limit: int) -> Iterator[_Content]:
     from seedstall.parse.packed import members  # noqa: PLC0415 - see above
 
-    for inner, content in members(data, max(limit, len(data))):
+    for inner, content, lack in members(data, max(limit, len(data))):
         whole = f"{name}!{inner}" if inner else name
         if len(content) <= HELD:
-            yield whole, content
+            yield whole, content, lack
         else:
-            yield whole, (content[at : at + HELD] for at in range(0, len(content), HELD))
+            yield whole, (content[at : at + HELD] for at in range(0, len(content), HELD)), lack
 
 
 def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
     """What is left of a long text to be parsed, and what was parsed on the way."""
+    from seedstall.parse.incident import incidents, merged  # noqa: PLC0415 - the same
     from seedstall.parse.longtext import LongText  # noqa: PLC0415 - only for such an input
     from seedstall.parse.observation import observations  # noqa: PLC0415 - see above
     from seedstall.parse.serverlog import server_log  # noqa: PLC0415 - see above
@@ -121,14 +152,19 @@ def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
     long = LongText(name)
     logs: list[ServerLog] = []
     seen: dict[tuple[str, int], Observation] = {}
+    told: tuple[Incident, ...] = ()
     rest: Text | None = None
     for part in long.parts(data):
         if rest is not None:
             logs.append(server_log(rest, name))
+            # A debugger is waited for in the last line of all.
+            more = (i for i in incidents(rest, name) if i.kind is not IncidentKind.DEBUGGER)
+            told = merged(told, tuple(more))
             if len(seen) < MOST_MEASURED:
                 seen |= {(o.kind, o.line): o for o in observations(rest, name).items}
         rest = part
-    return rest or Text(b""), LongInput(long.dumps, tuple(logs), tuple(seen.values()), long.lines)
+    observed = tuple(seen.values())
+    return rest or Text(b""), LongInput(long.dumps, tuple(logs), observed, long.lines, told)
 
 
 def thread_dumps_of_case(source: Source, inputs: InputTexts | Missing) -> ThreadDumps:
@@ -170,7 +206,7 @@ def _of_jvm(source: Source) -> tuple[ThreadDump, ...] | Missing:
     said = source.read(FIRST)
     attach_first = isinstance(said, Got) and said.value == b"attach"
     read = None if attach_first else _from_memory(source)
-    if isinstance(read, ThreadDump) and read.complete and not read.unread:
+    if isinstance(read, ThreadDump) and read.complete and not any(map(_own_shows, read.threads)):
         return (read,)
     attached = _attached(source)
     if isinstance(attached, Missing) and read is None:
@@ -180,6 +216,15 @@ def _of_jvm(source: Source) -> tuple[ThreadDump, ...] | Missing:
     if isinstance(attached, Missing) and isinstance(read, Missing):
         return _neither(attached, read)
     return attached
+
+
+MOST_SHOWN = 1_024
+"""Frames of one thread in the JVM's own dump (MaxJavaStackTraceDepth)."""
+
+
+def _own_shows(thread: JavaThread) -> bool:
+    """Whether the JVM's own dump has more of a thread: it leaves out virtual ones (21+), and ends all deep stacks."""
+    return thread.cut and not thread.virtual and len(thread.frames) < MOST_SHOWN
 
 
 def _attached(source: Source) -> tuple[ThreadDump, ...] | Missing:

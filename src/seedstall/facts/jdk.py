@@ -283,7 +283,7 @@ def _from_texts(source: Source, read: InputTexts | None, tried: list[Missing]) -
 
     Only a captured source says of a file in the process's root that it never held it.
     """
-    texts = list(handed(source, read))
+    texts = list(handed(read))
     if any(m.why is Why.NOT_COLLECTED and m.origins[0].space is Space.ROOT for m in tried):
         reply = source.read(Ref(Space.ATTACH, "threaddump"))
         texts.append(("threaddump", Text(reply.value) if isinstance(reply, Got) else reply))
@@ -315,18 +315,13 @@ def original(text: Text, line: int) -> int:
     return text.numbers[min(line, len(text.numbers)) - 1] if text.numbers else 1
 
 
-def handed(source: Source, read: InputTexts | None) -> Iterator[tuple[str, Text | Missing]]:
-    """The files handed over, by name: as they are, or what was kept of one that is too long to be held."""
-    long = (
-        {name: text for name, text in read.texts if name in read.long} if read is not None else {}
-    )
-    listed = source.read(Ref(Space.INPUT, "", Ask.LIST))
-    for name in procfs.names(listed.value) if isinstance(listed, Got) else ():
-        reading = source.read(Ref(Space.INPUT, name))
-        if name in long:
-            yield name, long[name]
-        else:
-            yield name, Text(reading.value) if isinstance(reading, Got) else reading
+def handed(read: InputTexts | None) -> Iterator[tuple[str, Text | Missing]]:
+    """The texts handed over, by name, unpacked and in one encoding; and why others could not be read."""
+    if read is None:
+        return
+    yield from read.texts
+    for missing in read.unread:
+        yield missing.origins[0].path if missing.origins else "", missing
 
 
 def _last_of(found: list[JdkVersion]) -> JdkVersion:

@@ -50,7 +50,7 @@ def launch(
     """
     reading = source.read(Ref(Space.PROCESS, "cmdline"))
     if isinstance(reading, Missing):
-        told = _from_log(source, texts) if reading.why is Why.NOT_COLLECTED else None
+        told = _from_log(texts) if reading.why is Why.NOT_COLLECTED else None
         if told is None:
             raise Unavailable(reading)
         return told
@@ -83,9 +83,9 @@ def launch(
     )
 
 
-def _from_log(source: Source, texts: InputTexts | None) -> Launch | None:
+def _from_log(texts: InputTexts | None) -> Launch | None:
     """What Tomcat lists of its JVM's options at a start: the JVM's own list, complete where it is there at all."""
-    for name, log in handed(source, texts):
+    for name, log in handed(texts):
         start = last_start(log.data) if isinstance(log, Text) else None
         if isinstance(log, Text) and start is not None and start.options:
             options = tuple(

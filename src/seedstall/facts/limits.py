@@ -48,7 +48,7 @@ def freezer(source: Source) -> Freezer:
     return Freezer()
 
 
-def paging(source: Source) -> Paging:
+def paging(source: Source, process: JvmProcess | None = None) -> Paging:
     """What of it is in swap, and its major faults.
 
     Raises:
@@ -62,7 +62,8 @@ def paging(source: Source) -> Paging:
         raise Unavailable(stat)
     resident, swapped = procfs.memory(status.value)
     told = procfs.pressure(_content(source, "proc/pressure/memory"))
-    return Paging(resident, swapped, procfs.major_faults(stat.value), told)
+    pid = process.pid if process is not None else 0
+    return Paging(resident, swapped, procfs.major_faults(stat.value), told, pid)
 
 
 def _folders(source: Source, controller: str) -> tuple[str, ...]:

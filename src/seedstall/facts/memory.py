@@ -31,6 +31,10 @@ TIME_S = 20.0
 GRACE_S = 5.0
 """For the one read that was under way when the time was over."""
 MAX_TASKS = 50_000
+MAX_SHOWN = 128 << 20
+"""Characters of all stacks, written out. Two thousand threads of a hundred frames each take a tenth of it."""
+_FRAME = 256
+"""Bytes of a frame and its place in a table."""
 _ENTER_SPECIAL = "jdk.internal.vm.Continuation.enterSpecial"
 """Below it stand the frames of a virtual thread, above it those of the thread that carries it."""
 _STOPPED = "Tt"
@@ -38,6 +42,8 @@ _READS = (0, 17, 19)
 """read, pread64, readv on x86_64: the only machine whose memory is read."""
 _NO_STATE = ThreadState("")
 UNNAMED = "?"
+_DEADLOCK_TRIES = 8
+"""One of the waiters for a monitor wakes up now and then (``_Responsible``, up to 23): after 1 ms, 8, 64, ..."""
 
 
 class SourceMemory:
@@ -161,6 +167,7 @@ class _Dumping:
         self._tids = _host_tids(source)
         self._stopped = _is_stopped(source)
         self._lines: dict[tuple[int, int], Frame] = {}
+        self._shown = 0
         self._initialisers: dict[int, int] = {}
         """Classes whose initialiser runs, and the thread that runs it."""
 
@@ -169,6 +176,7 @@ class _Dumping:
         addresses = machine.threads.all()
         machine.monitors.among(addresses)
         seen: list[_Seen] = []
+        gone: list[int] = []
         lost = 0
         try:
             for address in addresses:
@@ -176,11 +184,12 @@ class _Dumping:
                 if found is not None:
                     seen.append(found)
                 else:
-                    lost += address in machine.threads.all()
+                    gone.append(address)
+            lost = self._again(gone, seen)
         except SpentError:
             if not seen:
                 raise
-            lost += len(addresses) - len(seen)
+            lost = len(addresses) - len(seen)
         seen = [self._initialising(one) for one in seen]
         deadlocks = tuple(self._deadlocks(seen))
         threads = tuple(self._with_owners(seen))
@@ -195,6 +204,21 @@ class _Dumping:
             complete=not lost and bool(threads),
             unread=unread,
         )
+
+    def _again(self, gone: list[int], seen: list[_Seen]) -> int:
+        """Look once more at those that could not be read: one that had just begun lies in pages we had from before.
+
+        They are added to *seen*; how many of the others are there still.
+        """
+        listed = set(self._machine.threads.all()) if gone else set[int]()
+        again = [address for address in gone if address in listed]
+        if not again:
+            return 0
+        self._machine.forget()
+        found = {address: self._seen(address) for address in again}
+        seen += [one for one in found.values() if one is not None]
+        lost = {address for address, one in found.items() if one is None}
+        return len(lost & set(self._machine.threads.all())) if lost else 0
 
     # --- one thread --------------------------------------------------------------------------------------------------
 
@@ -243,9 +267,14 @@ class _Dumping:
         )
 
     def _frames(self, walk: Walk) -> tuple[Frame, ...]:
-        return tuple(
+        found = tuple(
             self._frame(frame.method, frame.bci) for frame in walk.frames if frame.method != REST
         )
+        self._shown += sum(len(frame.class_name) + len(frame.location) for frame in found)
+        if self._shown > MAX_SHOWN:
+            raise SpentError("its stacks are longer than any program's")
+        self._machine.pages.keep(8 * len(found))
+        return found
 
     def _frame(self, address: int, bci: int) -> Frame:
         found = self._lines.get((address, bci))
@@ -258,6 +287,7 @@ class _Dumping:
                 raise
             except ValueError:
                 location = method.file or "Unknown Source"
+            self._machine.pages.keep(_FRAME + len(location))
             found = self._lines[address, bci] = Frame(method.class_name, method.name, location)
         return found
 
@@ -411,8 +441,9 @@ class _Dumping:
     def _deadlocks(self, seen: list[_Seen]) -> Iterator[tuple[str, ...]]:
         """Circles of threads that wait for each other.
 
-        The threads were not read at one time, so each link of a circle is read a second time: what still holds then
-        held all the time in between, for none of these threads could go on.
+        The threads were not read at one time: two that take turns at two locks, and never hold both, would make a
+        circle of links of which no two stood together. So all links of a circle are read again, in a while in which
+        none of its threads ran: who does not run neither takes a lock nor gives one up.
         """
         waits = {
             one.address: one.wanted.owner
@@ -421,14 +452,26 @@ class _Dumping:
             and one.wanted.owner not in (0, one.address)
             and one.act is not LockAct.WAITING_ON
         }
-        circles = list(_circles(waits))
-        if not circles:
-            return
-        self._machine.forget()
         by_address = {one.address: one for one in seen}
-        for circle in circles:
-            if all(self._still(by_address[address]) for address in circle):
-                yield tuple(by_address[address].thread.name for address in circle)
+        for circle in _circles(waits):
+            members = [by_address[address] for address in circle]
+            if self._holds(members):
+                yield tuple(one.thread.name for one in members)
+
+    def _holds(self, circle: list[_Seen]) -> bool:
+        for _ in range(_DEADLOCK_TRIES):
+            before = [self._rest(one) for one in circle]
+            self._machine.forget()
+            if not all(self._still(one) for one in circle):
+                return False
+            if self._stopped or (None not in before and before == [self._rest(o) for o in circle]):
+                return True
+        return False
+
+    def _rest(self, one: _Seen) -> tuple[int, int] | None:
+        """How often a thread that sleeps has been switched; ``None`` for one that runs, or of which nobody tells."""
+        reading = self._task(one.thread.nid or 0, "status")
+        return procfs.switches(reading.value) if isinstance(reading, Got) else None
 
     def _still(self, one: _Seen) -> bool:
         threads = self._machine.threads

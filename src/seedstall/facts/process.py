@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeVar
 
 from seedstall.knowledge import syscalls
+from seedstall.knowledge.kernel import waits_for_partner
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks
@@ -202,20 +204,39 @@ class Look:
             if not self.machine:  # a number of an architecture without a table says nothing
                 call, denied = None, ("syscall",)
         blocked = self._call(call) if call is not None and call.number is not None else None
+        wchan = self._wchan(folder, stat.state) if call is None or _may_be_random(blocked) else None
         return KernelTask(
             tid=tid,
             inner_tid=self._inner_tid(folder, tid),
             comm=stat.comm,
             state=stat.state,
-            wchan=self._wchan(folder, stat.state)
-            if call is None or _may_be_random(blocked)
-            else None,
+            wchan=wchan,
             syscall=blocked,
             file=self._waited_on(blocked),
             running=call is not None and call.running,
             cpu_ms=stat.cpu_ms,
             denied=denied,
             asleep=blocked is not None and self._slept(folder, blocked),
+            opens_fifo=blocked is not None
+            and blocked.name in syscalls.OPENS
+            and waits_for_partner(wchan)
+            and self._replaced,
+        )
+
+    @cached_property
+    def _replaced(self) -> bool:
+        """Whether one of the target's random devices is a FIFO, or may be one. A child's are not looked at."""
+        if self._prefix:
+            return False
+        devices = (
+            self._source.read(Ref(Space.ROOT, path, Ask.STAT))
+            for path in ("dev/random", "dev/urandom")
+        )
+        return any(
+            _format(told.mode) == _FIFO
+            if (told := parsed(procfs.file_stat, reading)) is not None
+            else isinstance(reading, Missing) and reading.why is Why.DENIED
+            for reading in devices
         )
 
     def _slept(self, folder: str, call: Syscall) -> bool:
@@ -329,15 +350,18 @@ class Look:
 
 def _may_be_random(call: Syscall | None) -> bool:
     """Whether the wait channel could tell something of the random device: only then is it worth a read."""
-    return call is not None and (call.name in syscalls.READS or call.name in ("getrandom", ""))
+    return call is not None and (
+        call.name in syscalls.READS or call.name in syscalls.OPENS or call.name in ("getrandom", "")
+    )
 
 
 _KIND_BY_LINK = {"pipe": FileKind.FIFO, "socket": FileKind.SOCKET, "anon_inode": FileKind.OTHER}
 _CHAR = 0o020000
 _BLOCK = 0o060000
+_FIFO = 0o010000
 _KIND_BY_FORMAT = {
     _CHAR: FileKind.CHAR,
-    0o010000: FileKind.FIFO,
+    _FIFO: FileKind.FIFO,
     0o100000: FileKind.REGULAR,
     0o140000: FileKind.SOCKET,
 }

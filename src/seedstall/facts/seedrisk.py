@@ -93,9 +93,10 @@ def _calm(kernel: KernelRandom | Missing, devices: RandomDevices | None) -> Seed
     if kernel.state is PoolState.NOT_READY:
         text = "the kernel's generator is not seeded yet: any seed waits until it is"
         return SeedRisk(Risk.UNKNOWN, text)
-    unseen = " (which device it sees there could not be looked at)" if devices is None else ""
-    text = f"this kernel's /dev/random does not block after boot{unseen}"
-    return SeedRisk(Risk.CANNOT_BLOCK, text)
+    if devices is None:
+        text = "this kernel's /dev/random does not block after boot; whether it sees that one could not be looked at"
+        return SeedRisk(Risk.UNKNOWN, text)
+    return SeedRisk(Risk.CANNOT_BLOCK, "this kernel's /dev/random does not block after boot")
 
 
 def _of_device(who: str, kernel: KernelRandom | Missing, replaced: str) -> SeedRisk:

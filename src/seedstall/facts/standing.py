@@ -8,10 +8,12 @@ from dataclasses import replace
 from seedstall.facts.dumpseries import series, stay
 from seedstall.facts.waits import still_ms
 from seedstall.knowledge import places, stacks
-from seedstall.knowledge.syscalls import READS
+from seedstall.knowledge.kernel import waits_for_partner
+from seedstall.knowledge.syscalls import OPENS, READS
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
-from seedstall.model.jvm import Launch
-from seedstall.model.standing import UNNAMED, Debugged, Standing, Standings, WorkShares
+from seedstall.model.jvm import JvmProcess, Launch
+from seedstall.model.seeding import SeedRole
+from seedstall.model.standing import UNNAMED, Debugged, Place, Standing, Standings, WorkShares
 from seedstall.model.tasks import KernelTask, Tasks
 from seedstall.model.threads import JavaThread, LockAct, ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause
@@ -26,6 +28,7 @@ _SOCKETS = ("net/tcp", "net/tcp6", "net/udp", "net/udp6")
 _SHOWN_PEERS = 3
 _WRITES = ("write", "writev", "pwrite64", "fsync", "fdatasync")
 
+_SERVES = "its main thread waits, and others accept connections: a server that is up"
 _STARTED = "DestroyJavaVM"
 """What the main thread is called once ``main`` has returned and others go on."""
 _STARTERS = (
@@ -59,6 +62,12 @@ _UNSURE = frozenset((Cause.WAITING, Cause.APPLICATION, Cause.CONTENTION, Cause.I
 """What main may look like while another thread, lost from a damaged dump, is the one that tells."""
 _GENERATORS = (stacks.API, "sun.security.provider.", "com.ibm.crypto.provider.")
 _NEAR = 24
+_MOST_WORKERS = 2_000
+_HOLDING = frozenset(
+    (Cause.DNS, Cause.FILE_LOCK, Cause.MIGRATION, Cause.NATIVE_INIT, Cause.CLASS_INIT)
+)
+"""What nobody waits in on purpose."""
+_ABOVE_GENERATORS = frozenset((Cause.DNS, Cause.NATIVE_INIT))
 _POOL = (
     "java.util.concurrent.ThreadPoolExecutor.getTask",
     "java.util.concurrent.ForkJoinPool.awaitWork",
@@ -70,7 +79,11 @@ _POOL = (
 
 
 def standings(
-    source: Source, dumps: ThreadDumps, tasks: Tasks | None, seeds: SeedEvidence | None
+    source: Source,
+    dumps: ThreadDumps,
+    tasks: Tasks | None,
+    seeds: SeedEvidence | None,
+    process: JvmProcess | None = None,
 ) -> Standings:
     """Where the newest dump shows the threads of a start.
 
@@ -89,24 +102,34 @@ def standings(
     newest = group[-1]
     chosen = _starters(newest)
     age = tasks.age_ms if tasks is not None else None
+    pid = process.pid if process is not None else 0
     if not chosen:
-        return Standings(started=_why_started(newest), age_ms=age)
+        return Standings(started=_why_started(newest), age_ms=age, pid=pid)
     by_tid = {task.inner_tid: task for task in tasks.tasks} if tasks is not None else {}
+    # Code of the program's own that reads the device: no frame says so, the kernel does.
+    reading = {w.task.inner_tid for w in (seeds.waits if seeds else ()) if w.task is not None}
     found = [
         _completed(source, standing, group, by_tid, age)
         for thread in chosen[:MOST]
-        if (standing := _standing(thread, newest)) is not None
+        if (standing := _standing(thread, newest)) is not None and not reading & _nids(standing)
     ]
     if seeds is not None and (seeds.waits or seeds.queued):
         found = [standing for standing in found if standing.root.cause not in UNNAMED]
-    return Standings(tuple(found), "" if found else _why_started(newest), age)
+    if any(places.accepts(thread) for thread in newest.threads):
+        found = [one for one in found if one.root.cause is not Cause.WAITING]
+        return Standings(tuple(found), "" if found else _SERVES, age, pid)
+    return Standings(tuple(found), "" if found else _why_started(newest), age, pid)
 
 
 def _starters(dump: ThreadDump) -> list[JavaThread]:
     """``main`` first, then the others that do a start's work; a bare stack alone is what was asked about."""
     main = [t for t in dump.threads if t.name == "main"]
     others = [t for t in dump.threads if t.name.startswith(_STARTERS) and not _waits_for_work(t)]
-    alone = len(dump.threads) == 1 and dump.threads[0].name != _STARTED
+    alone = (
+        len(dump.threads) == 1
+        and dump.threads[0].name != _STARTED
+        and not _waits_for_work(dump.threads[0])
+    )
     return [*main, *others] or (list(dump.threads) if alone else [])
 
 
@@ -126,31 +149,68 @@ def _why_started(dump: ThreadDump) -> str:
 
 def _standing(thread: JavaThread, dump: ThreadDump) -> Standing | None:
     """Its place, and who holds what it waits for; ``None`` where it idles, or it is a matter of seeding."""
-    place = places.place_of(thread) if not _seeds(thread) else None
-    if place is None or (place.cause in _UNSURE and not _whole(dump)):
+    place = places.place_of(thread)
+    if place is None or _seeds(thread, place) or (place.cause in _UNSURE and not _whole(dump)):
         return None
-    if place.cause is Cause.IO and not place.caller:
+    if place.cause is Cause.IO and not place.caller and len(dump.threads) == 1:
         return None  # whose read it is stood in the frames that were lost
     chain, comes_back = _chain(thread, dump)
     if comes_back:
         circle = tuple(t.name for t in (thread, *chain))
         return None if dump.deadlocks else Standing(thread, place, dump, circle=circle)
     owner = chain[-1] if chain else None
+    if owner is None and place.cause is Cause.WAITING and places.awaits_others(thread):
+        return _behind(thread, place, dump)
     if owner is None:
         return Standing(thread, place, dump)
     beyond = places.place_of(owner)
-    return None if _seeds(owner) else Standing(thread, place, dump, owner=owner, owner_place=beyond)
+    return (
+        None
+        if _seeds(owner, beyond)
+        else Standing(thread, place, dump, owner=owner, owner_place=beyond)
+    )
+
+
+def _nids(standing: Standing) -> set[int | None]:
+    """Of the thread, and of the one that holds what it waits for."""
+    return {t.nid for t in (standing.thread, standing.owner) if t is not None}
+
+
+def _behind(thread: JavaThread, place: Place, dump: ThreadDump) -> Standing | None:
+    """Who does what *thread* waits for: no dump says it, but one thread alone in a wait that no other has may be it."""
+    at_work = [
+        (other, beyond)
+        for other in dump.threads[:_MOST_WORKERS]
+        if other is not thread
+        and not other.daemon
+        and (beyond := places.place_of(other)) is not None
+        and (beyond.cause in _HOLDING or beyond.connecting)
+    ]
+    if any(_seeds(other, beyond) for other, beyond in at_work):
+        return Standing(thread, place, dump)
+    if len(at_work) != 1:
+        return Standing(thread, place, dump)
+    owner, beyond = at_work[0]
+    return Standing(thread, place, dump, owner=owner, owner_place=beyond, likely=True)
 
 
 def _whole(dump: ThreadDump) -> bool:
     return dump.complete and not dump.unread and not any(thread.cut for thread in dump.threads)
 
 
-def _seeds(thread: JavaThread) -> bool:
-    """Whether it is in a generator, or may have been: what is left of a damaged stack is not called another cause."""
-    return stacks.classify(thread) is not None or any(
-        frame.class_name.startswith(_GENERATORS) for frame in thread.frames[:_NEAR]
-    )
+def _seeds(thread: JavaThread, place: Place | None) -> bool:
+    """Whether it is in a generator, or may have been: what is left of a damaged stack is not called another cause.
+
+    What stands above a generator and is no part of it is the place: a seeder that asks the name service, a provider
+    list that starts a PKCS#11 library.
+    """
+    stack = stacks.classify(thread)
+    if stack is not None and stack.role is not SeedRole.LOOKUP:
+        return True
+    near = (f.class_name for f in thread.frames[:_NEAR])
+    first = next((i for i, name in enumerate(near) if name.startswith(_GENERATORS)), None)
+    decided = place is not None and place.cause in _ABOVE_GENERATORS
+    return first is not None and not (decided and place is not None and place.depth < first)
 
 
 def _chain(thread: JavaThread, dump: ThreadDump) -> tuple[list[JavaThread], bool]:
@@ -161,9 +221,10 @@ def _chain(thread: JavaThread, dump: ThreadDump) -> tuple[list[JavaThread], bool
         for lock in other.locks
         if lock.act in (LockAct.LOCKED, LockAct.OWNED) and lock.address is not None
     }
+    initialising: dict[str, list[JavaThread]] = {}
     chain: list[JavaThread] = []
     while len(chain) < _CHAIN:
-        owner = _owner(chain[-1] if chain else thread, holders, dump)
+        owner = _owner(chain[-1] if chain else thread, holders, dump, initialising)
         if owner is None or owner in chain:
             return chain, False
         if owner is thread:
@@ -173,7 +234,10 @@ def _chain(thread: JavaThread, dump: ThreadDump) -> tuple[list[JavaThread], bool
 
 
 def _owner(
-    thread: JavaThread, holders: dict[str, JavaThread], dump: ThreadDump
+    thread: JavaThread,
+    holders: dict[str, JavaThread],
+    dump: ThreadDump,
+    initialising: dict[str, list[JavaThread]],
 ) -> JavaThread | None:
     """Who holds the lock, or runs the static initialiser, that *thread* waits for."""
     for lock in thread.locks:
@@ -182,13 +246,21 @@ def _owner(
     place = places.place_of(thread)
     if place is None or place.cause is not Cause.CLASS_INIT:
         return None
-    running = [t for t in dump.threads if t is not thread and _initialises(t, place.what)]
+    if not initialising:
+        initialising.update(_initialisers(dump))
+    running = [t for t in initialising.get(place.what, ()) if t is not thread]
     # Before 17 the class is not told: one other thread in an initialiser can only be the one, several are a guess.
     return running[0] if len(running) == 1 or (running and place.what) else None
 
 
-def _initialises(thread: JavaThread, name: str) -> bool:
-    return any(f.method == "<clinit>" and (not name or f.class_name == name) for f in thread.frames)
+def _initialisers(dump: ThreadDump) -> dict[str, list[JavaThread]]:
+    """The threads inside a static initialiser, by the class; below ``""`` all of them."""
+    found: dict[str, list[JavaThread]] = {"": []}
+    for thread in dump.threads:
+        classes = {f.class_name for f in thread.frames if f.method == "<clinit>"}
+        for name in (*classes, *([""] if classes else [])):
+            found.setdefault(name, []).append(thread)
+    return found
 
 
 def _completed(
@@ -216,7 +288,8 @@ def _completed(
         case Cause.CONNECT:
             return replace(standing, on=_peer(source, task))
         case Cause.IO:
-            return replace(standing, on=_file(source, task))
+            reads_input = _reads(task) and task is not None and _descriptor(task) == 0
+            return replace(standing, on=_file(source, task), of_input=reads_input)
         case _:
             return standing
 
@@ -253,9 +326,20 @@ def _in_dumps(standing: Standing, thread: JavaThread, earlier: Sequence[ThreadDu
     return standing
 
 
+def _reads(task: KernelTask | None) -> bool:
+    return task is not None and task.syscall is not None and task.syscall.name in READS
+
+
+def _descriptor(task: KernelTask) -> int | None:
+    call = task.syscall
+    return call.args[0] & 0xFFFFFFFF if call is not None and call.args else None
+
+
 def _file(source: Source, task: KernelTask | None) -> str:
     """The file of a read or write: ``/srv/app.jar, descriptor 5``."""
     call = task.syscall if task is not None else None
+    if task is not None and call is not None and call.name in OPENS:
+        return "a FIFO whose other end nobody opens" if waits_for_partner(task.wchan) else ""
     if call is None or not call.args or call.name not in (*READS, *_WRITES):
         return ""
     fd = call.args[0] & 0xFFFFFFFF
@@ -310,7 +394,10 @@ def _own_sockets(source: Source, task: KernelTask | None) -> set[str]:
 
 
 def work_shares(
-    _source: Source, tasks: Tasks | Missing, dumps: ThreadDumps | Missing
+    _source: Source,
+    tasks: Tasks | Missing,
+    dumps: ThreadDumps | Missing,
+    process: JvmProcess | None = None,
 ) -> WorkShares:
     """How much of the CPU time the collector took: by the kernel's threads, else by the newest dump's ``cpu=`` (11+).
 
@@ -319,7 +406,7 @@ def work_shares(
     """
     if isinstance(tasks, Tasks):
         used = [(t.comm, t.cpu_ms) for t in tasks.tasks if t.cpu_ms is not None]
-        origin = "/proc/PID/task/*/stat"
+        origin = f"/proc/{process.pid if process is not None else 'PID'}/task/*/stat"
     elif isinstance(dumps, ThreadDumps) and dumps.dumps:
         used = [(t.name, int(t.cpu_ms)) for t in dumps.dumps[-1].threads if t.cpu_ms is not None]
         origin = dumps.dumps[-1].origin
@@ -333,7 +420,11 @@ def work_shares(
 
 
 def debugged(
-    _source: Source, launch: Launch, dumps: ThreadDumps | Missing, tasks: Tasks | Missing
+    _source: Source,
+    launch: Launch,
+    dumps: ThreadDumps | Missing,
+    tasks: Tasks | Missing,
+    process: JvmProcess | None = None,
 ) -> Debugged:
     """Whether the JVM waits for its debugger.
 
@@ -354,7 +445,8 @@ def debugged(
     )
     known = isinstance(dumps, ThreadDumps) and bool(dumps.dumps)
     idle = (main is not None and not main.frames) if known else bool(listener)
-    return Debugged(option.text, option.place or str(option.origin), idle, listener)
+    pid = process.pid if process is not None else 0
+    return Debugged(option.text, option.place or str(option.origin), idle, listener, pid)
 
 
 def _waits_for_debugger(option: str) -> bool:

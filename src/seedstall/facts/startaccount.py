@@ -425,6 +425,7 @@ class _Sheet:
                 groups.append([span])
         now = groups[-1]
         lengths = [_length(self._call(s), s) for s in now]
+        ended = self._ended_in(now[-1], last)
         place = self._place(now[-1])
         seen = place is not None and place.kind != WCHAN
         file = OpenFile(place.fd, place.path, FileKind(place.kind)) if seen and place else None
@@ -434,9 +435,13 @@ class _Sheet:
             name=self._name(thread.tid),
             ms=round(sum(map(_blocked, reads))),
             last_ms=now[-1].until_ms - now[0].since_ms,
-            over=self._told.ending is Ending.EXIT
-            or last is not now[-1]
-            or last.until_ms < self._told.watched_ms - SAME_WAIT_MS,
+            over=not ended
+            and (
+                self._told.ending is Ending.EXIT
+                or last is not now[-1]
+                or last.until_ms < self._told.watched_ms - SAME_WAIT_MS
+            ),
+            ended=ended,
             call=self._call(now[-1]),
             file=file,
             lengths=tuple(
@@ -445,6 +450,26 @@ class _Sheet:
             count=sum(sum(map(_blocked, group)) >= LEAST_WAIT_MS for group in groups),
             jvm=self.jvm is not None and thread.pid == self.jvm.pid,
         )
+
+    def _ended_in(self, now: Span, last: Span) -> bool:
+        """Whether the JVM ended in that wait.
+
+        One that is seen in it to the end may still have left it, where all ended well (exit code 0): between the last
+        look and the end there is time enough for that.
+        """
+        thread = self._threads.get(last.tid)
+        if self.jvm is None or thread is None or thread.pid != self.jvm.pid or last is not now:
+            return False
+        if last.until_ms < self.jvm.until_ms - SAME_WAIT_MS:
+            return False
+        match self._told.ending:
+            case Ending.KILLED:
+                return True
+            case Ending.EXIT:
+                return bool(self._told.exit_code)
+            case _:
+                gone = self.jvm.until_ms < self._told.watched_ms - SAME_WAIT_MS
+                return gone and self._told.exit_code != 0
 
 
 def _counted(counters: tuple[Counters, ...]) -> _Counted:

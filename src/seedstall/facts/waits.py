@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from seedstall.facts.dumpseries import series, waits
+from seedstall.facts.inputs import InputTexts
 from seedstall.knowledge.kernel import waits_for_random
 from seedstall.knowledge.syscalls import READS
 from seedstall.model.evidence import Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
 from seedstall.model.samples import Doing, SampledWait, StartSamples
 from seedstall.model.seeding import SeedRole
-from seedstall.model.tasks import KernelTask, OpenFile, Tasks
-from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
+from seedstall.model.tasks import UNOPENED, FileKind, KernelTask, OpenFile, Tasks
+from seedstall.model.threads import Frame, JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait, read_length
 from seedstall.parse import procfs
 from seedstall.source.base import Source
 
 _OPEN_FORMS = frozenset(("ThreadInfo", "JConsole", "log"))
 """Forms with no last line and no count of their threads."""
+_OPENING = 8
+"""Frames from the top in which the generator stands that opens its device."""
 MAX_WAITS = 1000
 """Waiting threads kept: a dump of a hostile size must not grow the report without limit."""
 
@@ -30,6 +33,7 @@ def seed_evidence(
     log: ServerLog | None,
     observations: Observations | None,
     samples: StartSamples | None = None,
+    inputs: InputTexts | None = None,
 ) -> SeedEvidence:
     """Join what dumps, the kernel and logs show of seeding.
 
@@ -52,7 +56,11 @@ def seed_evidence(
     # A report on one thread shows no other: it neither makes a look at the JVM nor takes one away.
     whole = ([dump for dump in group if dump.lists_all] for group in groups)
     last_dumps = [looks[-1] for looks in whole if looks]
-    damage = [why for dump in last_dumps if (why := _partial(dump))]
+    damage = [
+        why
+        for dump in last_dumps
+        if (why := _partial(dump)) and not (shown and _calls_suffice(dump))
+    ]
     return SeedEvidence(
         waits=_of(seen, SeedRole.READING, SeedRole.THREADED),
         queued=_of(seen, SeedRole.QUEUED),
@@ -67,8 +75,9 @@ def seed_evidence(
         samples=samples,
         main=next((t for t in newest.threads if t.name == "main"), None) if newest else None,
         syscalls_seen=shown,
-        partial=damage[0] if damage and not shown else _unseen(tasks, newest),
+        partial=damage[0] if damage else _unseen(tasks, newest),
         blind=tuple(str(m) for m in (dumps, tasks) if isinstance(m, Missing)),
+        unread=tuple(m.detail or str(m) for m in inputs.unread) if inputs is not None else (),
     )
 
 
@@ -85,7 +94,7 @@ def by_samples(
         known = told.get(wait.task.inner_tid if wait.task is not None else _nid(wait))
         if samples.dumped and not wait.in_random_read and not _lasts(wait, known, samples, tasks):
             over.append(wait)
-        elif known is not None and not known.over:
+        elif known is not None and not known.over and not known.ended:
             since = max(known.last_ms, wait.since_ms or 0)
             still.append(
                 replace(
@@ -106,8 +115,9 @@ def _lasts(
 ) -> bool:
     """Whether what a dump showed during the watch went on to its end."""
     if wait.role is SeedRole.READING:
-        return isinstance(tasks, Missing) and known is not None and not known.over
-    return samples.last in (Doing.WAITING, Doing.SLEEPING, Doing.RANDOM)
+        lasts = known is not None and not known.over and not known.ended
+        return isinstance(tasks, Missing) and lasts
+    return not samples.stale and samples.last in (Doing.WAITING, Doing.SLEEPING, Doing.RANDOM)
 
 
 def _of(seen: list[SeedWait], *roles: SeedRole) -> tuple[SeedWait, ...]:
@@ -126,7 +136,19 @@ def _visible(tasks: Tasks) -> bool:
 
 def _reads_unknown(task: KernelTask) -> bool:
     call = task.syscall
+    if task.opens_fifo and task.file is None:
+        return True
     return call is not None and call.name in READS and task.file is None and not task.wchan
+
+
+def _what_unknown(task: KernelTask) -> str:
+    """What is not known of such a thread."""
+    if task.opens_fifo:
+        return (
+            f"thread {task.tid} waits in the opening of a FIFO, and a random device is one here:"
+            " whether it opens that one is not known"
+        )
+    return f"what thread {task.tid} reads from is not known"
 
 
 def _unseen(tasks: Tasks | Missing, newest: ThreadDump | None) -> str:
@@ -134,7 +156,7 @@ def _unseen(tasks: Tasks | Missing, newest: ThreadDump | None) -> str:
     java = {t.nid for t in newest.threads if t.frames} if newest is not None else set[int | None]()
     for task in tasks.tasks if isinstance(tasks, Tasks) else ():
         if _reads_unknown(task) and task.inner_tid not in java:
-            return f"what its thread {task.tid} reads from is not known"
+            return _what_unknown(task)
     return ""
 
 
@@ -145,7 +167,7 @@ def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
         if reader is not None and not tasks.denied:
             refs = (Ref(Space.PROCESS, f"fd/{reader.syscall.args[0]}" if reader.syscall else "fd"),)
             because = f"; no Java stack either: {dumps}" if isinstance(dumps, Missing) else ""
-            told = f"what thread {reader.tid} reads from is not known{because}"
+            told = f"{_what_unknown(reader)}{because}"
             return Missing(Why.NOT_COLLECTED, refs, told)
         if tasks.of_core and isinstance(dumps, Missing):
             told = f"the core's Java stacks could not be read: {dumps.detail or dumps.why}"
@@ -165,13 +187,30 @@ def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
     return tasks if tasks.why is not Why.NOT_COLLECTED or not isinstance(dumps, Missing) else dumps
 
 
+def _calls_suffice(dump: ThreadDump) -> bool:
+    """Whether the threads' system calls make up for what the dump lacks.
+
+    Not where threads were lost in the JVM's memory: one that is in no call of a read may queue behind a generator's
+    lock. Those that ran their Java code while we looked did not wait.
+    """
+    if dump.origin != "memory":
+        return True
+    from seedstall.parse.hotspot.frames import GUESSED  # noqa: PLC0415 - it is loaded: it made the dump
+    from seedstall.parse.hotspot.stacks import RUNNING, RUNS_JAVA  # noqa: PLC0415 - the same
+
+    ran = (RUNS_JAVA, RUNNING, GUESSED)
+    return dump.complete and all(t.frames or t.note.endswith(ran) for t in dump.threads if t.cut)
+
+
 def _partial(dump: ThreadDump) -> str:
     """Why this dump shows less than the JVM's threads; ``""`` where it is whole."""
     noted = next((t for t in dump.threads if t.note), None)
     if noted is not None:
         return f"the stacks of {dump.unread} of its threads are not known in full ({noted.name!r}: {noted.note})"
     if dump.unread:
-        return f"{dump.unread} of its threads have lines that are no readable frames"
+        lost = "could not be read in its memory"
+        how = lost if dump.origin == "memory" else "have lines that are no readable frames"
+        return f"{dump.unread} of its threads {how}"
     cut = next((t for t in dump.threads if t.cut), None)
     if cut is not None:
         return f"the stack of {cut.name!r} is cut"
@@ -216,10 +255,20 @@ def _joined(seen: list[SeedWait], tasks: Tasks, newest: ThreadDump | None) -> li
 
 
 def _with_path(task: KernelTask, java: JavaThread | None) -> KernelTask:
-    """With what the thread reads by its own Java object, where no table of descriptors says it (a core)."""
+    """With what the thread reads by its own Java object, where no table of descriptors says it (a core).
+
+    Of one that opens a FIFO its stack says whether it is the generator's: NativePRNG opens ``/dev/random`` and
+    ``/dev/urandom`` when the SUN provider is loaded.
+    """
+    if java is not None and task.opens_fifo and any(map(_of_generator, java.frames[:_OPENING])):
+        return replace(task, file=OpenFile(UNOPENED, "/dev/random", FileKind.FIFO))
     if java is None or not java.reads or not _reads_unknown(task) or task.syscall is None:
         return task
     return replace(task, file=OpenFile(task.syscall.args[0] & 0xFFFFFFFF, java.reads))
+
+
+def _of_generator(frame: Frame) -> bool:
+    return frame.class_name.startswith("sun.security.provider.")
 
 
 def waits_in_random_device(task: KernelTask) -> bool:

@@ -72,6 +72,14 @@ def waits_for_random(symbol: str) -> Literal["pool", "crng"] | None:
     return "pool" if found.group("pool") else "crng"
 
 
+def waits_for_partner(symbol: str | None) -> bool:
+    """Whether an open(2) with that wait channel waits until somebody opens the other end of its FIFO.
+
+    ``wait_for_partner`` (fs/pipe.c, from 5.10 on; seen on 6.18); before, it slept in ``pipe_wait``.
+    """
+    return symbol is not None and symbol.partition(".")[0] in ("wait_for_partner", "pipe_wait")
+
+
 class KernelEvidence(NamedTuple):
     """Everything that was had of one kernel; what was not had is ``None``, ``""`` or empty.
 

@@ -33,6 +33,8 @@ class Row(NamedTuple):
     cause: Cause
     words: str
     frames: tuple[str, ...]
+    working: bool = False
+    """Whether a thread there is at work, as far as its stack tells: it takes as long as there is to do."""
 
 
 CONNECTING = Row(
@@ -80,6 +82,10 @@ CALLS = (
             "sun.nio.ch.SocketChannelImpl.blockingRead",
             "sun.nio.ch.DatagramChannelImpl.blockingReceive",
             "java.net.Socket$SocketInputStream.read",
+            # Clients of the JDK's own whose connection another thread reads.
+            "com.sun.jndi.ldap.LdapRequest.getReplyBer",
+            "com.sun.jndi.ldap.Connection.readReply",
+            "jdk.internal.net.http.HttpClientImpl.send",
         ),
     ),
     Row(
@@ -128,21 +134,34 @@ CALLS = (
 )
 """Calls that are one thing wherever they stand near the top."""
 
-SUBJECTS = (
+DATABASE_LOCKS = (
     Row(
         Cause.MIGRATION,
         "waits for the lock of a schema migration",
         (
-            "liquibase.lockservice.StandardLockService.waitForLock",
-            "liquibase.lockservice.",
+            # Flyway waits in the database itself, or asks again and again. What encloses the whole migration
+            # (Connection.lock, the templates' execute) is no wait.
             "org.flywaydb.core.internal.database.base.Table.lock",
-            "org.flywaydb.core.internal.database.base.Connection.lock",
-            "org.flywaydb.core.internal.jdbc.TransactionalExecutionTemplate",
-            "org.flywaydb.core.internal.schemahistory.",
-            "org.flywaydb.core.internal.command.DbMigrate",
-            "liquibase.changelog.",
-            "liquibase.executor.",
+            "org.flywaydb.core.internal.database.postgresql.PostgreSQLAdvisoryLockTemplate.lock",
+            "org.flywaydb.core.internal.database.postgresql.PostgreSQLAdvisoryLockTemplate.tryLock",
+            "org.flywaydb.database.postgresql.PostgreSQLAdvisoryLockTemplate.lock",  # 10+
+            "org.flywaydb.database.postgresql.PostgreSQLAdvisoryLockTemplate.tryLock",
+            "org.flywaydb.core.internal.database.mysql.MySQLNamedLockTemplate.lock",
+            "org.flywaydb.core.internal.database.mysql.MySQLNamedLockTemplate.tryLock",
+            "org.flywaydb.database.mysql.MySQLNamedLockTemplate.lock",
+            "org.flywaydb.database.mysql.MySQLNamedLockTemplate.tryLock",
+            "org.flywaydb.core.internal.database.sqlserver.SQLServerApplicationLockTemplate.lock",
+            "org.flywaydb.database.sqlserver.SQLServerApplicationLockTemplate.lock",
         ),
+    ),
+)
+"""Locks that a database holds: the answer that the thread reads for is the lock."""
+
+SUBJECTS = (
+    Row(
+        Cause.MIGRATION,
+        "waits for the lock of a schema migration",
+        ("liquibase.lockservice.StandardLockService.waitForLock", "liquibase.lockservice."),
     ),
     Row(
         Cause.AGENT,
@@ -178,6 +197,18 @@ SUBJECTS = (
             "org.jboss.as.server.deployment.annotation.",
             "org.jboss.weld.environment.deployment.discovery.",
         ),
+        working=True,
+    ),
+    Row(
+        Cause.MIGRATION,
+        "runs a schema migration",
+        (
+            "org.flywaydb.core.internal.schemahistory.",
+            "org.flywaydb.core.internal.command.DbMigrate",
+            "liquibase.changelog.",
+            "liquibase.executor.",
+        ),
+        working=True,
     ),
 )
 """What a stack is about, whatever call it waits in."""
@@ -195,6 +226,11 @@ READS = (
     "sun.nio.fs.UnixNativeDispatcher.",
     "java.io.UnixFileSystem.",
 )
+OPENS = (
+    "java.io.FileInputStream.open",
+    "java.io.FileOutputStream.open",
+    "java.io.RandomAccessFile.open",
+)
 WRITES = (
     "java.io.FileOutputStream.write",
     "java.io.FileDescriptor.sync",
@@ -203,10 +239,12 @@ WRITES = (
     "sun.nio.ch.UnixFileDispatcherImpl.write0",
     "sun.nio.ch.UnixFileDispatcherImpl.force0",
 )
+ASLEEP = "sleeps"
+"""By its own will and for a time: it waits for nothing, unless the code around it is known to try again."""
 WAITS = {
-    "java.lang.Thread.sleep": "sleeps",
-    "java.lang.Thread.sleep0": "sleeps",  # 20+
-    "java.lang.Thread.sleepNanos0": "sleeps",  # 21+
+    "java.lang.Thread.sleep": ASLEEP,
+    "java.lang.Thread.sleep0": ASLEEP,  # 20+
+    "java.lang.Thread.sleepNanos0": ASLEEP,  # 21+
     "java.lang.Object.wait": "waits to be notified",
     "java.lang.Object.wait0": "waits to be notified",  # 19+
     "sun.misc.Unsafe.park": "is parked",  # 8
@@ -214,13 +252,61 @@ WAITS = {
 }
 """Ways of waiting that say nothing of what for."""
 _LOCKS = ("java.util.concurrent.locks.", "java.lang.Object", "jdk.internal.")
+RETRIES = (
+    "org.springframework.retry.backoff.",
+    "org.springframework.core.retry.",
+    "com.zaxxer.hikari.util.UtilityElf.quietlySleep",
+    "dev.failsafe.",
+    "net.jodah.failsafe.",
+    "io.github.resilience4j.retry.",
+    "com.github.rholder.retry.",
+    "org.apache.curator.retry.",
+    "org.apache.hadoop.io.retry.",
+)
+"""Sleeps between two tries of something: what is tried stands further out."""
+APPENDERS = (
+    "ch.qos.logback.core.AsyncAppenderBase.",
+    "ch.qos.logback.core.OutputStreamAppender.",
+    "org.apache.log4j.AsyncAppender.",
+    "org.apache.logging.log4j.core.appender.",
+    "org.apache.logging.log4j.core.async.",
+    "com.lmax.disruptor.",
+    "org.jboss.logmanager.handlers.",
+)
+"""A thread that waits in these waits for its log to be written."""
+HANDED_OVER = (
+    "java.util.concurrent.FutureTask.",
+    "java.util.concurrent.CompletableFuture.",
+    "java.util.concurrent.ForkJoinTask.",
+    "java.util.concurrent.AbstractExecutorService.",
+    "java.util.concurrent.ThreadPoolExecutor.awaitTermination",
+    "java.util.concurrent.CountDownLatch.",
+    "java.util.concurrent.CyclicBarrier.",
+    "java.util.concurrent.Phaser.",
+    "java.util.concurrent.Semaphore.",
+    "java.lang.Thread.join",
+)
+"""Waits for what other threads do."""
+_LOADING = (
+    "java.lang.ClassLoader.loadClass",
+    "java.net.URLClassLoader.findClass",
+    "jdk.internal.loader.BuiltinClassLoader.loadClass",  # 9+
+)
+ACCEPTS = (
+    "java.net.ServerSocket.accept",
+    "java.net.PlainSocketImpl.socketAccept",
+    "sun.nio.ch.ServerSocketChannelImpl.accept",
+    "sun.nio.ch.NioSocketImpl.accept",
+    "sun.nio.ch.Net.accept",
+)
+"""Waits for somebody to connect."""
 POLLS = ("sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollArrayWrapper.epollWait", "sun.nio.ch.Net.accept")
 
 IDLE = (
-    # The main thread of a server that is up: nothing is waited for but the next order.
     "org.apache.catalina.core.StandardServer.await",
     "org.apache.catalina.startup.Catalina.await",
-    "org.springframework.boot.web.embedded.tomcat.TomcatWebServer$1.run",
+    "org.springframework.boot.web.embedded.tomcat.TomcatWebServer$",
+    "org.springframework.boot.tomcat.TomcatWebServer$",
     "org.eclipse.jetty.util.thread.QueuedThreadPool.join",
     "org.eclipse.jetty.server.Server.join",
     "org.jboss.modules.Main.main",
@@ -231,14 +317,21 @@ IDLE = (
     "org.elasticsearch.bootstrap.Elasticsearch.main",
     "org.opensearch.bootstrap.OpenSearch.main",
     "org.apache.activemq.console.command.StartCommand",
-    "java.net.ServerSocket.accept",
-    "java.net.PlainSocketImpl.socketAccept",
-    "sun.nio.ch.ServerSocketChannelImpl.accept",
-    "sun.nio.ch.NioSocketImpl.accept",
-    "sun.nio.ch.Net.accept",
     "weblogic.t3.srvr.T3Srvr.waitForDeath",
     "winstone.Launcher.main",
+    "hudson.remoting.Channel.join",
+    "sun.rmi.registry.RegistryImpl.main",
+    "org.gradle.launcher.daemon.server.DaemonStateCoordinator.",
+    "io.quarkus.runtime.ApplicationLifecycleManager.",
+    "io.micronaut.runtime.Micronaut.",
+    "io.grpc.internal.ServerImpl.awaitTermination",
+    "org.apache.karaf.main.Main.awaitShutdown",
+    "org.apache.felix.framework.util.ThreadGate.await",
+    "org.apache.hadoop.ipc.Server.join",
+    *ACCEPTS,
 )
+"""Where the main thread of a server rests that is up. Most of these enclose the whole start as well: it counts only
+where it waits there itself, without a frame of anybody else's above."""
 
 
 def place_of(thread: JavaThread) -> Place | None:
@@ -248,9 +341,10 @@ def place_of(thread: JavaThread) -> Place | None:
         return None
     return (
         _class_initialisation(thread)
-        or _called(frames)
-        or _about(frames)
         or _locked(thread)
+        or _about(frames, DATABASE_LOCKS)
+        or _called(frames)
+        or _about(frames, SUBJECTS)
         or _reading(frames)
         or _bare(thread)
     )
@@ -258,7 +352,33 @@ def place_of(thread: JavaThread) -> Place | None:
 
 def is_idle(frames: Sequence[Frame]) -> bool:
     """Whether this is a main thread that has done its work and waits for the end, or for connections."""
-    return any(frame.name.startswith(IDLE) for frame in frames[:_TOP])
+    for index, frame in enumerate(frames[:_TOP]):
+        if frame.name.startswith(IDLE):
+            rests = any(
+                f.name in WAITS or f.name.startswith((*POLLS, *ACCEPTS)) for f in frames[:4]
+            )
+            return rests and _called(frames[:index]) is None
+        if not is_jdk(frame.class_name):
+            return False
+    return False
+
+
+def awaits_others(thread: JavaThread) -> bool:
+    """Whether the thread waits for what others do (a future, a latch, the end of a thread)."""
+    for frame in thread.frames[:_TOP]:
+        if frame.name.startswith(HANDED_OVER):
+            return True
+        if not is_jdk(frame.class_name):
+            return False
+    return False
+
+
+def accepts(thread: JavaThread) -> bool:
+    """Whether the thread waits for connections of a server's; a JVM's own management port is none."""
+    names = [frame.name for frame in thread.frames[:_TOP]]
+    return any(name.startswith(ACCEPTS) for name in names) and not any(
+        name.startswith(("sun.rmi.transport.tcp.", "sun.management.")) for name in names
+    )
 
 
 def caller(frames: Sequence[Frame], start: int = 0) -> str:
@@ -271,7 +391,7 @@ def caller(frames: Sequence[Frame], start: int = 0) -> str:
 
 def _place(frames: Sequence[Frame], row: Row, index: int) -> Place:
     place = Place(row.cause, row.words, frames[index].name, caller(frames, index), index)
-    return replace(place, connecting=row is CONNECTING)
+    return replace(place, connecting=row is CONNECTING, working=row.working)
 
 
 def _called(frames: Sequence[Frame]) -> Place | None:
@@ -284,8 +404,8 @@ def _called(frames: Sequence[Frame]) -> Place | None:
     return None
 
 
-def _about(frames: Sequence[Frame]) -> Place | None:
-    for row in SUBJECTS:
+def _about(frames: Sequence[Frame], rows: Sequence[Row]) -> Place | None:
+    for row in rows:
         for index, frame in enumerate(frames[:_SUBJECT]):
             if frame.name.startswith(row.frames):
                 return _place(frames, row, index)
@@ -302,7 +422,8 @@ def _class_initialisation(thread: JavaThread) -> Place | None:
     top = thread.frames[0]
     hidden = (
         thread.activity.startswith("in Object.wait()")
-        and thread.state in ("", "RUNNABLE")
+        and thread.state
+        == "RUNNABLE"  # without a state, the frame of a plain wait may be lost as well
         and not top.name.startswith(tuple(WAITS))
     )
     if lock is None and not hidden:
@@ -336,7 +457,10 @@ def waited_lock(thread: JavaThread) -> LockLine | None:
 def _reading(frames: Sequence[Frame]) -> Place | None:
     for index, frame in enumerate(frames[:_TOP]):
         if frame.name.startswith(READS):
-            return _place(frames, Row(Cause.IO, "reads a file", ()), index)
+            words = "loads a class" if _loads(frames, index) else "reads a file"
+            return replace(_place(frames, Row(Cause.IO, words, ()), index), momentary=True)
+        if frame.name.startswith(OPENS):
+            return _place(frames, Row(Cause.IO, "waits for a file to be opened", ()), index)
         if frame.name.startswith(WRITES):
             return _place(frames, Row(Cause.IO, "writes", ()), index)
         if not is_jdk(frame.class_name):
@@ -344,25 +468,40 @@ def _reading(frames: Sequence[Frame]) -> Place | None:
     return None
 
 
+def _loads(frames: Sequence[Frame], index: int) -> bool:
+    """Whether the read is the JVM's own, for a class that the program needs."""
+    for frame in frames[index : index + _SHOWN_CALLER]:
+        if not is_jdk(frame.class_name):
+            return False
+        if frame.name.startswith(_LOADING):
+            return True
+    return False
+
+
 def _bare(thread: JavaThread) -> Place:
     frames = thread.frames
     for index, name in _waits(frames):
+        whose = caller(frames, index)
+        if whose.startswith(APPENDERS):
+            return Place(Cause.IO, "waits for its log to be written", whose, whose, index)
         words = _waiting(frames, index, WAITS.get(name) or "waits for events")
         return Place(Cause.WAITING, words, frames[index].name, caller(frames, index), index)
-    running = thread.state in ("", "RUNNABLE")
-    words = "runs" if running else f"is {thread.state}"
+    running = (thread.state or thread.activity or "RUNNABLE").upper().startswith("RUNNABLE")
+    words = "runs" if running else f"is {thread.state or thread.activity}"
     cause = Cause.APPLICATION if running else Cause.WAITING
-    return Place(cause, words, frames[0].name, caller(frames), 0)
+    return Place(cause, words, frames[0].name, caller(frames), 0, working=running)
 
 
 def _waiting(frames: Sequence[Frame], index: int, words: str) -> str:
     """What kind of waiting: the JDK's own class above the lock says it (CountDownLatch.await, Thread.join)."""
     for frame in frames[index + 1 : index + _TOP]:
+        if frame.name.startswith(RETRIES):
+            return "sleeps between two tries"
         if not is_jdk(frame.class_name):
             break
         if not frame.class_name.startswith(_LOCKS) and frame.name not in WAITS:
             if frame.name.startswith("java.lang.Thread.sleep"):
-                return "sleeps"
+                continue
             short = frame.name.rpartition(".")[0].rpartition(".")[2]
             return f"waits in {short}.{frame.method}"
     return words

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 READS = frozenset(("read", "pread64", "readv", "preadv", "preadv2"))
 """Calls that read from the descriptor in their first argument."""
+OPENS = frozenset(("open", "openat"))
+"""Calls that open a file by name: the name stands in the caller's memory, and ``/proc`` does not tell it."""
 
 X32_BIT = 1 << 30
 """Set in the number of a call of the x32 ABI (``__X32_SYSCALL_BIT``)."""
@@ -24,7 +26,8 @@ _X86_64 = {
 _X32 = _X86_64 | {515: "readv", 517: "recvfrom", 519: "recvmsg", 534: "preadv", 546: "preadv2"}
 _I386 = {
     0: "restart_syscall", 3: "read", 4: "write", 5: "open", 7: "waitpid", 102: "socketcall", 114: "wait4",
-    118: "fsync", 179: "rt_sigsuspend", 142: "select", 143: "flock", 145: "readv", 162: "nanosleep", 168: "poll", 180: "pread64",
+    118: "fsync", 179: "rt_sigsuspend", 142: "select", 143: "flock", 145: "readv", 162: "nanosleep", 168: "poll",
+    180: "pread64",
     221: "fcntl64", 240: "futex", 256: "epoll_wait", 267: "clock_nanosleep", 284: "waitid", 295: "openat",
     308: "pselect6", 309: "ppoll", 319: "epoll_pwait", 333: "preadv", 355: "getrandom", 362: "connect",
     364: "accept4", 371: "recvfrom", 372: "recvmsg", 378: "preadv2", 407: "clock_nanosleep", 422: "futex",
@@ -32,7 +35,8 @@ _I386 = {
 _GENERIC = {
     22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv", 67: "pread64",
     69: "preadv", 72: "pselect6", 73: "ppoll", 82: "fsync", 83: "fdatasync", 95: "waitid", 98: "futex",
-    101: "nanosleep", 115: "clock_nanosleep", 128: "restart_syscall", 133: "rt_sigsuspend", 137: "rt_sigtimedwait", 202: "accept",
+    101: "nanosleep", 115: "clock_nanosleep", 128: "restart_syscall", 133: "rt_sigsuspend", 137: "rt_sigtimedwait",
+    202: "accept",
     203: "connect", 206: "sendto", 207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 278: "getrandom",
     286: "preadv2",
 }  # fmt: skip

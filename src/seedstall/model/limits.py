@@ -41,3 +41,4 @@ class Paging:
     swapped_kib: int
     major_faults: int
     pressure: float | None = None
+    pid: int = 0

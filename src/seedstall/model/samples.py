@@ -72,7 +72,7 @@ class SampledWait:
 
     ``ms`` is the sum, ``last_ms`` how long the last one took or takes. ``over`` is whether it went on by the end of the
     watch. ``lengths`` are the bytes asked for, change by change. ``jvm`` is false where another program waited (a
-    script's openssl).
+    script's openssl). ``ended`` is whether the JVM ended in it, as far as looks can tell.
     """
 
     tid: int
@@ -86,6 +86,7 @@ class SampledWait:
     lengths: tuple[int, ...] = ()
     count: int = 1
     jvm: bool = True
+    ended: bool = False
 
     @property
     def progress(self) -> Progress | None:

@@ -28,6 +28,10 @@ class Place:
     what: str = ""
     connecting: bool = False
     """Whether a connection is still being made: the far end has not answered at all."""
+    working: bool = False
+    """Whether it is at work there, as far as the stack tells, and does not wait."""
+    momentary: bool = False
+    """Whether a thread that gets on is met there as well: a read of a file is a wait where two looks meet it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,10 @@ class Standing:
     queued_ms: int = 0
     """How long it was ready to run and got no CPU (``schedstat``)."""
     circle: tuple[str, ...] = ()
+    likely: bool = False
+    """Whether `owner` is no lock's, but the one thread whose work it most likely waits for."""
+    of_input: bool = False
+    """Whether it reads what it is given on its standard input: a worker waits there for orders."""
 
     @property
     def root(self) -> Place:
@@ -77,6 +85,8 @@ class Standings:
     standings: tuple[Standing, ...] = ()
     started: str = ""
     age_ms: int | None = None
+    pid: int = 0
+    """The process's id, 0 where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +115,4 @@ class Debugged:
     place: str = ""
     suspended: bool = False
     listening: int = 0
+    pid: int = 0

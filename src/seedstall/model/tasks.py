@@ -23,6 +23,10 @@ class FileKind(StrEnum):
     """Its type could not be had (a captured tree holds only the link)."""
 
 
+UNOPENED = -1
+"""`OpenFile.fd` of a file that is still being opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenFile:
     """One descriptor: the link text of ``/proc/PID/fd/N`` and, where it could be had, its type."""
@@ -64,7 +68,8 @@ class KernelTask:
     permitted). ``file`` is the descriptor a read-like call waits on. ``running`` is true where the
     syscall file says so. ``cpu_ms`` is user plus system time. ``denied`` names what could not be read. ``asleep`` is
     true where its registers show that the call was broken off in its sleep (a core's): it waited, and did not just pass
-    by.
+    by. ``opens_fifo`` is true where it waits in open(2) for the other end of a FIFO, and a random device is one here:
+    which FIFO it opens, ``/proc`` does not say.
     """
 
     tid: int
@@ -78,6 +83,7 @@ class KernelTask:
     cpu_ms: int | None = None
     denied: tuple[str, ...] = ()
     asleep: bool = False
+    opens_fifo: bool = False
     pid: int | None = None
     """Of the process it belongs to, where that is not the target but one that the target started."""
 

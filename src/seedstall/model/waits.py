@@ -18,8 +18,8 @@ class SeedWait:
     ``java`` and ``stack`` come from the newest dump that shows it, ``task`` from the kernel; they are joined where the
     dump's ``nid`` is the task's inner thread id. ``dumps_seen`` counts the dumps in which the same thread stood in
     the same seed frame, of ``dumps`` of its JVM; ``over_ms`` is the time between the first of them and the last,
-    ``cpu_between_ms`` the CPU it used between, ``None`` where they do not say. ``since_ms`` is how long it has waited at
-    the least, ``since_from`` what says so.
+    ``cpu_between_ms`` the CPU it used between, ``None`` where they do not say. ``since_ms`` is how long it has waited
+    at the least, ``since_from`` what says so.
     """
 
     java: JavaThread | None = None
@@ -88,6 +88,8 @@ class SeedEvidence:
     partial: str = ""
     """Why the dump shows less than all threads (cut, unreadable frames), where the kernel's view does not make up."""
     blind: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Inputs that could not be read, or not to their end, with the reason."""
 
     @property
     def shows_a_start(self) -> bool:
@@ -99,10 +101,14 @@ class SeedEvidence:
         log, measured = self.log, self.observations
         if self.partial:
             return False
+        if (self.samples is not None and self.samples.visible and self.samples.jvm) or (
+            self.tasks and self.syscalls_seen
+        ):
+            return True
+        if self.unread:
+            return False  # what shows a wait may be in what could not be read
         return bool(
             self.threads
-            or (self.samples is not None and self.samples.visible and self.samples.jvm)
-            or (self.tasks and self.syscalls_seen)
             or (log is not None and log.shows_a_start)
             or (measured is not None and any(o.kind == "dd-random" for o in measured.items))
         )

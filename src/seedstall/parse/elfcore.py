@@ -25,6 +25,10 @@ MAX_STRINGS = 200_000
 """Arguments, or variables of the environment."""
 MAX_DESCRIPTION = 16 << 20
 """Bytes of one note looked at: the kernel's own limit of NT_FILE is 4 MB (``core_file_note_size_max``: 16)."""
+MAX_SMALL = 4_096
+"""Of all notes but NT_FILE: the largest, the auxiliary vector, has some 400."""
+MAX_LISTS = 4
+"""Lists of files looked at until one can be read: a core has one."""
 MAX_ARGUMENTS = 79
 """Bytes of the arguments in NT_PRPSINFO (ELF_PRARGSZ, and a zero)."""
 HEADER = 64
@@ -236,7 +240,7 @@ def notes(read: Read, places: list[tuple[int, int]]) -> Notes:
     for place in places[:MAX_NOTE_SEGMENTS]:
         for note in _walk(read, *place):
             if note.owner == b"CORE" and note.kind in _WANTED:
-                found.take(note, read(note.at, min(note.size, MAX_DESCRIPTION)))
+                found.take(note, read)
     # gdb writes NT_PRPSINFO first (linux_make_corefile_notes), the kernel the thread that dumps.
     by_kernel = found.first != Kind.PRPSINFO
     threads = tuple(found.threads.values())
@@ -256,11 +260,18 @@ class _Found:
         self.signal: int | None = None
         self.first = 0
         self.cut = False
+        self._lists = 0
 
-    def take(self, note: _Note, data: bytes) -> None:
-        """Take in one note's content."""
-        self.cut |= len(data) < note.size
+    def take(self, note: _Note, read: Read) -> None:
+        """Take in one note's content: of the list of files all of it, of the others what they can have."""
         self.first = self.first or note.kind
+        size = min(note.size, MAX_DESCRIPTION if note.kind == Kind.FILE else MAX_SMALL)
+        if note.kind == Kind.FILE:
+            self._lists += 1
+            if self.files or self._lists > MAX_LISTS:
+                return
+        data = read(note.at, size)
+        self.cut |= len(data) < size
         match note.kind:
             case Kind.PRSTATUS:
                 thread = _thread(data) if len(self.threads) < MAX_THREADS else None

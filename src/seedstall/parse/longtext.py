@@ -39,6 +39,9 @@ _ABOVE_BYTES: Final = 600
 _ANCHOR: Final = b" tid=0x"
 _DEVICE: Final = b'random"'
 _MOST_OPENS: Final = 200
+_MOST_KEPT: Final = 20_000
+"""Threads of one dump that are held at once."""
+_MOST_THREADS: Final = 1_000_000
 _TELLING: Final = tuple(word.decode() for word in TELLING)
 
 
@@ -67,6 +70,8 @@ class LongText:
         self._searched: set[int] = set()
         """Pieces of `_rest` that the careful parsers have had."""
         self._dumps: list[ThreadDump] = []
+        self._goes_on: tuple[int, set[object]] | None = None
+        """The dump that stands last in a part, in a form that has no end, and its threads: the next part may go on."""
         self._last: deque[_Held] = deque(maxlen=WHOLE)
 
     @property
@@ -196,15 +201,57 @@ class LongText:
         """What has come together. It may hold dumps in other forms; beside dumps, stacks without a header are none."""
         text = _renumbered(b"\n".join(self._rest), self._numbers)
         among = bool(self._dumps or self._searched)
-        for dump in thread_dumps(self._unsearched() if self._searched else text, self._origin):
-            if dump.form or not among:
-                self._keep(dump, b"", 0)
+        dumps = thread_dumps(self._unsearched() if self._searched else text, self._origin)
+        goes_on, self._goes_on = self._goes_on, None
+        for index, dump in enumerate(dumps):
+            if not dump.form and among:
+                continue
+            if index == 0 and goes_on is not None:
+                rest = self._joined(dump, goes_on)
+                if rest is None:
+                    self._goes_on = goes_on
+                    continue
+                dump = rest  # noqa: PLW2901 - what it is from here on
+            self._keep(dump, b"", 0)
+            if index == len(dumps) - 1 and dump.lists_all:
+                self._goes_on = len(self._dumps) - 1, set(map(_key, dump.threads))
         self._rest, self._numbers, self._size = [], array("L"), 0
         self._searched.clear()
         for line, number in _opens(text):
             self._rest.append(line)
             self._numbers.append(number)
         return text
+
+    def _joined(self, dump: ThreadDump, goes_on: tuple[int, set[object]]) -> ThreadDump | None:
+        """Take what of *dump* is the rest of the one that the last part ended in, and give what is not.
+
+        Two dumps would be two moments, of which the later one no longer shows the threads of the first. Another
+        moment begins where a thread comes again.
+        """
+        place, seen = goes_on
+        begun = self._dumps[place]
+        if begun.form != dump.form or len(seen) > _MOST_THREADS:
+            return dump
+        if dump.process != begun.process and None not in (dump.process, begun.process):
+            return dump
+        keys = list(map(_key, dump.threads))
+        count = next((at for at, key in enumerate(keys) if key in seen), len(keys))
+        if not count:
+            return dump
+        seen.update(keys[:count])
+        ends = count == len(keys)
+        joined = replace(
+            begun,
+            threads=begun.threads + dump.threads[:count],
+            complete=False,
+            unread=begun.unread + dump.unread,
+            omitted=begun.omitted + (dump.omitted if ends else 0),
+            deadlocks=begun.deadlocks + (dump.deadlocks if ends else ()),
+        )
+        self._dumps[place] = thinned(joined) if len(joined.threads) > _MOST_KEPT else joined
+        if ends:
+            return None
+        return replace(dump, threads=dump.threads[count:], line=dump.threads[count].line)
 
     def _unsearched(self) -> Text:
         """What the careful parsers have not had yet."""
@@ -218,6 +265,12 @@ class LongText:
                 numbers += self._numbers[at:end]
             at = end
         return _renumbered(b"\n".join(pieces), numbers)
+
+
+def _key(thread: JavaThread) -> object:
+    """What tells a thread of a dump from its others."""
+    ids = (thread.java_id, thread.nid)
+    return ids if ids != (None, None) else thread.name
 
 
 def _opens(text: Text) -> Iterator[tuple[bytes, int]]:

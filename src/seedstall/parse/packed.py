@@ -40,17 +40,23 @@ _USTAR: Final = slice(257, 262)
 
 
 class Member(NamedTuple):
-    """A file of an archive: its path there (``""`` for what is no archive) and its content."""
+    """A file of an archive: its path there (``""`` for what is no archive) and its content.
+
+    ``lack`` says why the content is not all of it (cut short, damaged); ``""`` where it is.
+    """
 
     name: str
     data: bytes
+    lack: str = ""
 
 
 def members(data: bytes, limit: int = LIMIT) -> tuple[Member, ...]:
     """The files that *data* holds, unpacked themselves; one without a name where it is no archive.
 
+    Of what is cut short or damaged, that which stands before the damage.
+
     Raises:
-        ValueError: it is damaged, cut short, of a kind that is not unpacked, or unpacks to more than *limit* bytes.
+        ValueError: nothing can be had of it, it is of a kind that is not unpacked, or unpacks to more than *limit*.
     """
     found: list[Member] = []
     left = limit
@@ -68,22 +74,37 @@ def unpacked(data: bytes, limit: int = LIMIT) -> bytes:
     Raises:
         ValueError: it is damaged, cut short, of a kind that is not unpacked, or unpacks to more than *limit* bytes.
     """
+    content, lack = _begun(data, limit)
+    if lack:
+        raise ValueError(lack)
+    return content
+
+
+def _begun(data: bytes, limit: int) -> tuple[bytes, str]:
+    """The content of *data* if it is packed, as far as it can be had, and why that is not all of it."""
     for sign, (kind, command) in _OTHERS.items():
         if data.startswith(sign):
             raise ValueError(f"{kind}: not unpacked here; {command}")
-    if data.startswith(_GZIP):
-        content = _gunzipped(data, limit)
-    elif data.startswith((_XZ, _BZIP2)):
-        content = _streams(data, limit)
-    elif data.startswith(_ZSTD):
+    if data.startswith(_ZSTD):
         content = _zstd(data, limit)
-    elif data.startswith(_ZIP):
+        if len(content) > limit:
+            raise _too_large(limit)
+        return content, ""
+    if data.startswith(_ZIP):
         raise ValueError("a zip archive where one text is looked for")
-    else:
-        return data
-    if len(content) > limit:
-        raise _too_large(limit)
-    return content
+    if not data.startswith((_GZIP, _XZ, _BZIP2)):
+        return data, ""
+    parts: list[bytes] = []
+    lack = ""
+    try:
+        parts.extend(_limited(b"", _unpacking(iter((data,))), limit))
+    except TooLargeError:
+        raise
+    except ValueError as error:
+        if not any(parts):
+            raise
+        lack = str(error)
+    return b"".join(parts), lack
 
 
 class TooLargeError(ValueError):
@@ -192,12 +213,12 @@ def _members(name: str, data: bytes, limit: int, depth: int) -> Iterator[Member]
     if data.startswith(_ZIP):
         inner = _zipped(data, limit)
     else:
-        data = unpacked(data, limit)
+        data, lack = _begun(data, limit)
         if data[_USTAR] != b"ustar":
             if data.startswith(_ZIP) and depth:
                 yield from _members(name, data, limit, depth - 1)
             else:
-                yield Member(name, data)
+                yield Member(name, data, lack)
             return
         inner = _tarred(data)
     if not depth:
@@ -206,15 +227,15 @@ def _members(name: str, data: bytes, limit: int, depth: int) -> Iterator[Member]
         if count >= MOST_MEMBERS:
             raise ValueError(f"more than {MOST_MEMBERS} files in it, the limit: not read")
         whole = f"{name}!{member.name}" if name else member.name
-        if not is_packed(member.data[:512]):
-            yield Member(whole, member.data)
+        if member.lack or not is_packed(member.data[:512]):
+            yield member._replace(name=whole)
             continue
         try:
             yield from _members(whole, member.data, limit, depth - 1)
         except ValueError as error:
             if "the limit" in str(error):
                 raise
-            yield Member(whole, b"")  # a damaged one among many: the others are read
+            yield Member(whole, b"", str(error))  # a damaged one among many: the others are read
 
 
 def _zipped(data: bytes, limit: int) -> Iterator[Member]:
@@ -223,6 +244,7 @@ def _zipped(data: bytes, limit: int) -> Iterator[Member]:
     from io import BytesIO  # noqa: PLC0415 - see above
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - see above
 
+    broken = (BadZipFile, EOFError, OSError, NotImplementedError, zlib.error, RuntimeError)
     left = limit
     try:
         with ZipFile(BytesIO(data)) as archive:
@@ -231,13 +253,19 @@ def _zipped(data: bytes, limit: int) -> Iterator[Member]:
                     continue
                 if info.flag_bits & 1:
                     raise ValueError("a zip archive with a password: not unpacked; unzip FILE")
-                with archive.open(info) as file:
-                    content = file.read(left + 1)
-                left -= len(content)
+                parts: list[bytes] = []
+                lack = ""
+                try:
+                    with archive.open(info) as file:
+                        while left >= 0 and (part := file.read(min(_PIECE, left + 1))):
+                            parts.append(part)
+                            left -= len(part)
+                except broken as error:
+                    lack = f"damaged: {error}"
                 if left < 0:
                     raise _too_large(limit)
-                yield Member(info.filename, content)
-    except (BadZipFile, EOFError, OSError, NotImplementedError, zlib.error, RuntimeError) as error:
+                yield Member(info.filename, b"".join(parts), lack)
+    except broken as error:
         raise ValueError(f"not a whole zip archive: {error}") from error
 
 
@@ -247,27 +275,24 @@ def _tarred(data: bytes) -> Iterator[Member]:
     from tarfile import TarError  # noqa: PLC0415 - see above
     from tarfile import open as opened  # noqa: PLC0415 - see above
 
+    name = ""
+    count = 0
     try:
         with opened(fileobj=BytesIO(data), mode="r:") as archive:
             for info in archive:
+                name = info.name
                 file: IO[bytes] | None = archive.extractfile(info) if info.isreg() else None
                 if file is not None:
-                    yield Member(info.name, file.read())
+                    at = info.offset_data
+                    cut = at + info.size > len(data)
+                    count += 1
+                    yield Member(
+                        name, data[at:] if cut else file.read(), "cut short" if cut else ""
+                    )
     except (TarError, OSError, EOFError, ValueError, OverflowError) as error:
-        raise ValueError(f"not a whole tar archive: {error}") from error
-
-
-def _gunzipped(data: bytes, limit: int) -> bytes:
-    # Imported only for such an input.
-    import zlib  # noqa: PLC0415 - see above
-    from gzip import GzipFile  # noqa: PLC0415 - see above
-    from io import BytesIO  # noqa: PLC0415 - see above
-
-    try:
-        with GzipFile(fileobj=BytesIO(data)) as file:
-            return file.read(limit + 1)
-    except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(f"not a whole gzip file: {error}") from error
+        if not count:
+            raise ValueError(f"not a whole tar archive: {error}") from error
+        yield Member(f"{name} and what follows", b"", f"not a whole tar archive: {error}")
 
 
 def _zstd(data: bytes, limit: int) -> bytes:
@@ -289,29 +314,6 @@ def _zstd(data: bytes, limit: int) -> bytes:
             raise ValueError("a zstd file that was cut short, or holds nothing")
         return content
     raise ValueError("a zstd file: not unpacked here; zstd -dc FILE | seedstall diagnose -")
-
-
-def _streams(data: bytes, limit: int) -> bytes:
-    """The content of one xz or bzip2 stream after the other, a little more than *limit* at the most."""
-    from lzma import LZMAError  # noqa: PLC0415 - only for such an input
-
-    parts: list[bytes] = []
-    left = limit + 1
-    while data.startswith((_XZ, _BZIP2)) and left > 0:
-        stream = _stream(data)
-        feed = data
-        while not stream.eof and left > 0:
-            try:
-                part = stream.decompress(feed, left)
-            except (LZMAError, OSError, EOFError) as error:
-                raise ValueError(f"not a whole packed file: {error}") from error
-            if not part and stream.needs_input and not stream.eof:
-                raise ValueError("a packed file that was cut short")
-            parts.append(part)
-            left -= len(part)
-            feed = b""
-        data = stream.unused_data
-    return b"".join(parts)
 
 
 def _stream(data: bytes) -> Any:

@@ -105,6 +105,22 @@ def status(data: bytes) -> Status:
     )
 
 
+def switches(data: bytes) -> tuple[int, int] | None:
+    """How often a thread that sleeps was switched away from, by itself and by force, out of its ``status``.
+
+    Two equal answers say that it has not run in between. ``None`` where it does not sleep, or the file does not say.
+    """
+    state = b""
+    counts: list[int] = []
+    for line in data.split(b"\n", 200)[:200]:
+        key, _, value = line.partition(b":\t")
+        if key == b"State":
+            state = value[:1]
+        elif key.endswith(b"voluntary_ctxt_switches"):
+            counts.append(_number(value))
+    return (counts[0], counts[1]) if state in (b"S", b"D") and len(counts) == 2 else None  # noqa: PLR2004 - both
+
+
 def has_signal(mask: int, number: int) -> bool:
     """Whether signal *number* is in a mask of `Status`."""
     return bool(mask >> (number - 1) & 1)
@@ -465,13 +481,17 @@ def all_threads(data: bytes) -> int:
 
 
 def last_ran_ms(data: bytes) -> int | None:
-    """``sched``: when the thread was last accounted as running, in milliseconds since boot; ``None`` if not told."""
+    """``sched``: when the thread was last accounted as running, in milliseconds since boot; ``None`` if not told.
+
+    It reads 0 from a thread's move to another CPU until it runs there (``migrate_task_rq_fair``, kernel/sched/fair.c):
+    taken for a time, that would be "has not run since boot".
+    """
     at = data.find(b"se.exec_start")
     if at < 0:
         return None
     value = data[at : at + 200].partition(b":")[2].lstrip(b" ").partition(b"\n")[0]
     whole = value.strip().partition(b".")[0]
-    return int(whole) if whole.isdigit() and len(whole) <= _MAX_DIGITS else None
+    return (int(whole) or None) if whole.isdigit() and len(whole) <= _MAX_DIGITS else None
 
 
 def sched_pid(data: bytes) -> int | None:

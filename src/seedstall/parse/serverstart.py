@@ -8,6 +8,7 @@ ZooKeeper, Elasticsearch) the two lines' own times give it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
@@ -23,6 +24,8 @@ _REGION: Final = 32 << 20
 _SHORT: Final = 4 << 20
 _HALF_DAY: Final = 12 * 3600 * 1000
 _SHOWN: Final = 300
+_CLOCK_MS: Final = 60_000
+"""Lines may be this much out of order; clocks of two zones are further apart."""
 
 
 class Told(NamedTuple):
@@ -285,39 +288,72 @@ def _milliseconds(match: re.Match[bytes]) -> int:
 
 
 def _passed(first: int, last: int) -> int:
-    """From one time of day to a later one: past midnight, or past noon where no half of the day is told."""
+    """From one time of day to a later one: past midnight, or past noon where no half of the day is told.
+
+    0 where the later line has the earlier time otherwise: lines out of order, or of two clocks.
+    """
     passed = last - first
-    if passed < 0:
-        passed += (
-            _HALF_DAY
-            if max(first, last) < _HALF_DAY + 3_600_000 and passed > -_HALF_DAY
-            else 2 * _HALF_DAY
-        )
-    return passed if passed >= 0 else passed + _HALF_DAY
+    if passed < -_HALF_DAY:
+        return passed + 2 * _HALF_DAY
+    if passed < -_HALF_DAY // 2 and max(first, last) < _HALF_DAY + 3_600_000:
+        return passed + _HALF_DAY
+    return max(passed, 0)
 
 
 def silence(data: bytes, lines: Lines, origin: str, start: int, end: int) -> Silence | None:
     """The longest time between two log lines in a row from offset *start* to *end*; ``None`` where none has a time."""
-    before: re.Match[bytes] | None = None
-    longest: tuple[int, int, int] = (0, 0, 0)
-    for match in _stamped().finditer(data, start, min(end, start + _REGION)):
-        if before is not None:
-            passed = _milliseconds(match) - _milliseconds(before)
-            if passed < -1000:  # a clock that was set a little back is no midnight  # noqa: PLR2004
-                passed = _passed(_milliseconds(before), _milliseconds(match))
-            if passed > longest[0]:
-                longest = (passed, before.start(), match.start())
-        before = match
-    if not longest[0]:
+    jumps = list(_jumps(data, start, min(end, start + _REGION)))
+    # Where lines of two clocks stand among each other (a container's UTC, its host's zone), the way there is as long
+    # as the way back, and neither is a silence.
+    back = sorted({-jump.passed for jump in jumps if jump.passed < -_CLOCK_MS})
+    longest = max(
+        (jump for jump in jumps if jump.passed > 0 and not _is_near(jump.passed, back)),
+        key=lambda jump: jump.passed,
+        default=None,
+    )
+    if longest is None:
         return None
     return Silence(
         origin,
-        lines.at(longest[1]),
-        lines.at(longest[2]),
-        longest[0],
-        _line(data, longest[1]),
-        _line(data, longest[2]),
+        lines.at(longest.before),
+        lines.at(longest.after),
+        longest.passed,
+        _line(data, longest.before),
+        _line(data, longest.after),
     )
+
+
+class _Jump(NamedTuple):
+    """From the line at ``before`` to the next one with a time: ``passed`` is below 0 where that is earlier."""
+
+    passed: int
+    before: int
+    after: int
+
+
+def _jumps(data: bytes, start: int, end: int) -> Iterator[_Jump]:
+    """The steps that are longer than those before them, every long one, and every one from one clock to another."""
+    before: tuple[int, int] | None = None
+    longest = 0
+    for match in _stamped().finditer(data, start, end):
+        now = _milliseconds(match)
+        if before is not None:
+            at, offset = before
+            passed = _passed(at, now) if now < at else now - at
+            if now < at and not passed:
+                if at - now <= _CLOCK_MS:
+                    before = at, match.start()  # written late, by a thread that was kept waiting
+                    continue
+                yield _Jump(now - at, offset, match.start())
+            elif passed > longest:
+                longest = passed if passed <= _CLOCK_MS else longest
+                yield _Jump(passed, offset, match.start())
+        before = now, match.start()
+
+
+def _is_near(passed: int, back: Sequence[int]) -> bool:
+    at = bisect_left(back, passed - _CLOCK_MS)
+    return at < len(back) and back[at] <= passed + _CLOCK_MS
 
 
 def _line(data: bytes, offset: int) -> str:

@@ -19,6 +19,7 @@ _SAMPLE = 1 << 20
 """Signs of damage are looked for in pieces of a MiB: damage is done to a whole file by the program that showed it."""
 
 
+_LONG: Final = 8 << 20
 _FEW_ESCAPES: Final = 2
 _MOST_ZEROS: Final = 8
 """One byte in so many may be zero in a text."""
@@ -36,6 +37,7 @@ _UNSEEN_SIGNS: Final = (
 _CONTAINED: Final = (
     *(b'"log":', b'"MESSAGE"', b'"message"', b'"msg"', b'"textPayload"', b"\nMESSAGE"),
     *(b" stdout P ", b" stderr P ", b"=3D", b"ontent-T", b"ONTENT-T", b"IME-V", b'",\n'),
+    *(b'"""', b'"\tat ', b'"at '),
 )
 
 _USUAL = (
@@ -70,6 +72,11 @@ class Lines:
         self._numbers = text.numbers
         self._offset = 0
         self._index = 0
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is a text of which not every line is to be told by its number."""
+        return len(self._data) > _LONG
 
     def at(self, offset: int) -> int:
         """The original's line number of the line that holds *offset*."""

@@ -108,7 +108,8 @@ def _fitted(lines: list[str], columns: int, height: int) -> list[str]:
     return [line if len(line) <= columns else f"{line[: columns - 1]}…" for line in lines]
 
 
-_HEADS = ("PID", "USER", "AGE", "JDK", "PROGRAM", "CONTAINER", "SEED SOURCE", "RISK", "STALLED")
+# The answer stands before what may be cut off at a terminal's right edge.
+_HEADS = ("PID", "USER", "AGE", "STALLED", "PROGRAM", "RISK", "SEED SOURCE", "JDK", "CONTAINER")
 
 
 def _table(jvms: Sequence[ListedJvm]) -> Iterator[str]:
@@ -125,12 +126,12 @@ def _cells(jvm: ListedJvm) -> tuple[str, ...]:
         str(jvm.pid),
         jvm.user or "?",
         age(jvm.age_ms),
-        _jdk(jvm),
-        jvm.program or "?",
-        _container(jvm),
-        _seed(jvm),
-        _RISKS[jvm.risk],
         _stalled(jvm),
+        jvm.program or "?",
+        _RISKS[jvm.risk],
+        _seed(jvm),
+        _jdk(jvm),
+        _container(jvm),
     )
     return tuple(_short(visible(cell)) for cell in cells)
 
@@ -212,8 +213,9 @@ def _notes(found: Listing) -> Iterator[str]:
     if any(jvm.told_by == "name" for jvm in found.jvms):
         notes.append("what some map may not be read: they are listed because they are called java")
     if found.ended:
-        what = "1 JVM" if found.ended == 1 else f"{found.ended} JVMs"
-        notes.append(f"{what} ended while they were looked at")
+        one = found.ended == 1
+        what = "1 JVM ended while it was" if one else f"{found.ended} JVMs ended while they were"
+        notes.append(f"{what} looked at")
     if notes:
         yield ""
     yield from (f"note: {note}" for note in notes)

@@ -16,9 +16,10 @@ def table(start: object) -> Iterator[str]:
     told: dict[str, Any] = start  # pyright: ignore[reportUnknownVariableType] - as engine.diagnosis makes it
     watched = told["watched_ms"] or 1
     cost = f"{told['cost_of_a_core']:.1%}".replace("%", " %")
+    many = told["samples"] != 1
+    looks = f"{told['samples']} looks, one in {told['interval_ms']} ms" if many else "1 look"
     yield (
-        f"where the time went: {watched / 1000:.1f} s {told['span']}"
-        f" ({told['samples']} looks, one in {told['interval_ms']} ms, {cost} of a core)"
+        f"where the time went: {watched / 1000:.1f} s {told['span']} ({looks}, {cost} of a core)"
     )
     for share in told["went_to"]:
         part = share["ms"] / watched

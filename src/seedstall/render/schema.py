@@ -99,7 +99,7 @@ def _case() -> Schema:
             "inconclusive": _list(_object({"code": _CODE, "missing": _list(missing)})),
             "crashed": _list(_object({"code": _CODE, "error": _TEXT})),
             "actions": _list(action),
-            "facts": _object(facts, {"core": {"type": "object"}}),
+            "facts": _object(facts, {"core": {"type": "object"}, "inputs": {"type": "object"}}),
         },
         {"target": _TEXT},
     )

@@ -16,6 +16,7 @@ _SPAN = 3
 """Codes in a row that read better as a span."""
 INDENT = "  "
 EVIDENCE_WIDTH = 48
+_UNREAD = 5
 SERIES = 10
 """So many dumps are told of unasked."""
 
@@ -72,6 +73,7 @@ def _body(report: Report, *, verbose: int) -> Iterator[str]:
     yield from _core(report, verbose=verbose)
     yield from _binaries(report, verbose=verbose)
     yield from _read(report, verbose=verbose)
+    yield from _not_read(report)
     yield from _actions(report)
 
 
@@ -82,6 +84,21 @@ def _read(report: Report, *, verbose: int) -> Iterator[str]:
     if dumps >= SERIES or (verbose and dumps):
         yield ""
         yield f"read: {dumps} thread dump{'s' if dumps > 1 else ''}, {count} threads in all"
+
+
+def _not_read(report: Report) -> Iterator[str]:
+    """What was handed over and could not be read; not again what the first line says."""
+    lacks = [
+        lack
+        for lack in cast("list[str]", _told(report.facts.get("inputs")).get("not_read", []))
+        if lack not in report.verdict.sentence
+    ]
+    if lacks:
+        yield ""
+    for lack in lacks[:_UNREAD]:
+        yield f"not read: {lack}"
+    if len(lacks) > _UNREAD:
+        yield f"not read: {len(lacks) - _UNREAD} more"
 
 
 def _told(facts: object) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.knowledge.places import ASLEEP
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.redact import redact, visible
 from seedstall.model.standing import UNNAMED, Place, Standing, Standings
@@ -17,6 +18,9 @@ LOST_MS = 10_000
 SCANNED_MS = 30_000
 """A process of this age that still scans its jars is slow by it."""
 SHOWN_FRAMES = 10
+
+_TRIED_ANEW = 0.2
+"""CPU time against time of a thread that sleeps, tries and sleeps: below it, it waits."""
 
 _NEVER_LONG = frozenset(
     (Cause.DNS, Cause.FILE_LOCK, Cause.CLASS_INIT, Cause.MIGRATION, Cause.NATIVE_INIT, Cause.AGENT)
@@ -51,13 +55,25 @@ def finding(standing: Standing, standings: Standings, notes: tuple[str, ...]) ->
         status=_status(standing, still),
         severity=_severity(standing, still),
         confidence=_confidence(standing, still),
-        evidence=tuple(evidence(standing)),
-        notes=notes,
+        evidence=tuple(evidence(standing, standings.pid)),
+        notes=(*notes, *_meant(standing)),
         since_ms=standing.since_ms,
         progress=Progress.STUCK
         if still is not None and still >= NOTED_MS and not _runs(standing)
         else None,
     )
+
+
+def _may_be_meant(standing: Standing) -> bool:
+    """Whether the main thread of a program that is well may stand there for hours: a batch job, a worker."""
+    root = standing.root
+    waits = root.cause is Cause.CONNECT and not root.connecting
+    return waits or root.cause in (Cause.CHILD, Cause.IO)
+
+
+def _meant(standing: Standing) -> Iterator[str]:
+    if _may_be_meant(standing) and not standing.circle:
+        yield "a program whose work it is to wait there (a batch job, a worker that gets orders) is well"
 
 
 def account(standing: Standing) -> str:
@@ -70,9 +86,15 @@ def account(standing: Standing) -> str:
     if standing.owner is not None and standing.owner_place is not None:
         owner = f'"{visible(standing.owner.name)[:80]}"'
         beyond = visible(standing.owner_place.words)[:200]
-        text = f"{name} {standing.place.words}: {owner} has it, and {beyond}"
+        how = f", most likely for {owner}, which" if standing.likely else f": {owner} has it, and"
+        text = f"{name} {standing.place.words}{how} {beyond}"
     on = f" ({visible(standing.on)[:160]})" if standing.on else ""
-    return redact(f"{text}{on}{_for(standing.owner_place or standing.place)}")
+    disk = ", in state D (a disk, or a network file system)" if _in_disk(standing) else ""
+    return redact(f"{text}{on}{disk}{_for(standing.owner_place or standing.place)}")
+
+
+def _in_disk(standing: Standing) -> bool:
+    return standing.task is not None and standing.task.state == "D"
 
 
 def _words(standing: Standing) -> str:
@@ -94,19 +116,35 @@ def _since(standing: Standing) -> str:
 
 
 def _runs(standing: Standing) -> bool:
-    return standing.root.cause in (Cause.APPLICATION, Cause.JAR_SCAN)
+    return standing.root.working
 
 
 def _still_ms(standing: Standing, standings: Standings) -> int | None:
-    """How long the start has stood there, as far as it is known: of one that runs, the process's age."""
+    """How long the start has stood there, as far as it is known: of one that runs, the process's age.
+
+    The scheduler forgets when a sleeping thread ran last where it moves it to another CPU (6.12 on, with its delayed
+    dequeue): of a process that is no longer young it is then as little known as of a text.
+    """
     live = standing.task is not None
-    if live and _runs(standing):
+    if live and (_runs(standing) or _tries_anew(standing)):
         return standings.age_ms or 0
-    return standing.since_ms if standing.since_ms is not None or not live else 0
+    if standing.since_ms is not None or not live:
+        return standing.since_ms
+    return None if (standings.age_ms or 0) >= LOST_MS else 0
+
+
+def _tries_anew(standing: Standing) -> bool:
+    """Whether it sleeps, and has done so nearly all its life: a loop that tries again and again wakes in between."""
+    busy, alive = standing.busy_ms, standing.alive_ms
+    if "sleep" not in standing.root.words and standing.root.cause is not Cause.MIGRATION:
+        return False
+    return (
+        busy is not None and alive is not None and alive >= LOST_MS and busy < _TRIED_ANEW * alive
+    )
 
 
 def _status(standing: Standing, still: int | None) -> Status:
-    if still is not None and still < NOTED_MS:
+    if standing.root.words == ASLEEP or (still is not None and still < NOTED_MS):
         return Status.CLEAR
     return Status.SLOW if _runs(standing) else Status.STALLED
 
@@ -116,28 +154,32 @@ def _severity(standing: Standing, still: int | None) -> Severity:
         return Severity.ERROR
     unnamed = standing.root.cause in UNNAMED
     if still is None:  # a text: somebody thought it worth a dump
-        return Severity.NOTE if unnamed or _runs(standing) else Severity.WARNING
+        quiet = unnamed or _runs(standing) or (standing.root.momentary and standing.dumps_seen == 1)
+        return Severity.NOTE if quiet else Severity.WARNING
     if still < NOTED_MS:
         return Severity.INFO
-    if unnamed:
+    if unnamed or standing.of_input:
         return Severity.NOTE
     if _runs(standing):
         return Severity.WARNING if still >= SCANNED_MS else Severity.NOTE
     never = standing.root.cause in _NEVER_LONG or standing.root.connecting
-    return Severity.ERROR if still >= LOST_MS and never else Severity.WARNING
+    sure = never and not standing.likely
+    return Severity.ERROR if still >= LOST_MS and sure else Severity.WARNING
 
 
 def _confidence(standing: Standing, still: int | None) -> Confidence:
     if standing.circle:
         return Confidence.CONFIRMED
-    if standing.root.cause in UNNAMED:
+    if standing.root.cause in UNNAMED or standing.of_input:
         return Confidence.POSSIBLE
+    if _may_be_meant(standing) or standing.likely:
+        return Confidence.LIKELY
     if still is not None and still >= NOTED_MS and not _runs(standing):
         return Confidence.CONFIRMED
     return Confidence.LIKELY
 
 
-def evidence(standing: Standing) -> Iterator[Evidence]:
+def evidence(standing: Standing, pid: int = 0) -> Iterator[Evidence]:
     """The thread's stack, its owner's, its system call, and what says since when."""
     for thread in (standing.thread, standing.owner):
         if thread is None or standing.dump is None:
@@ -156,10 +198,10 @@ def evidence(standing: Standing) -> Iterator[Evidence]:
     if task is not None and task.syscall is not None:
         on = f" of {visible(task.file.path)[:120]}" if task.file is not None else ""
         yield Evidence(
-            origin=f"/proc/PID/task/{task.tid}/syscall",
+            origin=f"/proc/{pid or 'PID'}/task/{task.tid}/syscall",
             excerpt=f"{task.syscall.name or task.syscall.number}{on}",
         )
     if standing.since_from and standing.since_ms is not None:
-        yield Evidence(
-            origin=standing.since_from, excerpt=f"has not run for {duration(standing.since_ms)}"
-        )
+        live = standing.since_from.startswith("task/")
+        where = f"/proc/{pid or 'PID'}/{standing.since_from}" if live else standing.since_from
+        yield Evidence(origin=where, excerpt=f"has not run for {duration(standing.since_ms)}")

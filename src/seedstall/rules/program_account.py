@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from seedstall.model.redact import redact_argv, visible
-from seedstall.model.tasks import Descendant, FileKind, KernelTask, OpenFile
+from seedstall.model.tasks import Descendant, FileKind, KernelTask, OpenFile, StartedPrograms
 from seedstall.rules.seed_account import duration
 
 SHOWN = 100
 """Letters of a command line."""
+SHOWN_PROGRAMS = 3
 
 
 def command(one: Descendant) -> str:
@@ -58,3 +61,9 @@ _WORDS = {
     "getrandom": "waits in getrandom: the kernel's generator is not seeded yet",
     "connect": "waits for a connection",
 }
+
+
+def started_programs(started: StartedPrograms | None) -> Iterator[str]:
+    """The programs that a JVM started and waits for, and what each does."""
+    for one in started.programs[:SHOWN_PROGRAMS] if started is not None else ():
+        yield f"it started {command(one)} (pid {one.pid}{age(one)}), which {doing(one.task)}"

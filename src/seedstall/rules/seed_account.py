@@ -14,7 +14,7 @@ from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, Po
 from seedstall.model.record import dataclass
 from seedstall.model.redact import visible
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
-from seedstall.model.tasks import FileKind, KernelTask, Syscall
+from seedstall.model.tasks import UNOPENED, FileKind, KernelTask, Syscall
 from seedstall.model.waits import SeedWait
 from seedstall.parse.wrappers import SHELLS
 
@@ -111,6 +111,8 @@ def _call(task: KernelTask) -> str:
     call = task.syscall
     if call is not None and call.name == "getrandom":
         return f"getrandom({call.args[1]} bytes)"
+    if task.file is not None and task.file.fd == UNOPENED:
+        return f"the opening of {visible(task.file.path)}"
     if task.file is not None:
         length = _length(call)
         return f"{call.name if call else 'read'} of {visible(task.file.path)} (fd {task.file.fd}{length})"
@@ -164,7 +166,7 @@ def _task_evidence(wait: SeedWait, task: KernelTask, pid: int | None) -> Iterato
         args = " ".join(f"{a:#x}" for a in task.syscall.args[:3])
         name = task.syscall.name or f"system call {task.syscall.number}"
         yield Evidence(origin=f"{where}/syscall", excerpt=f"{name} {args}, state {task.state}")
-    if task.file is not None:
+    if task.file is not None and task.file.fd != UNOPENED:
         device = f", {task.file.kind}" if task.file.kind is not FileKind.UNKNOWN else ""
         number = f" {task.file.rdev[0]}:{task.file.rdev[1]}" if task.file.rdev else ""
         yield Evidence(

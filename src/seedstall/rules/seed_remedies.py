@@ -11,6 +11,7 @@ from seedstall.model.jvm import Product
 from seedstall.model.kernel import BlockingModel
 from seedstall.model.log import ServerLog
 from seedstall.model.seeding import Algorithm, Instance, Operation, SeedStack
+from seedstall.model.tasks import UNOPENED
 from seedstall.model.waits import SeedWait
 from seedstall.rules import pool_remedies
 from seedstall.rules.seed_account import Surroundings
@@ -28,6 +29,9 @@ def no_egd_for(wait: SeedWait | None) -> str:
     """Why no value of ``java.security.egd`` cures this wait: its generator, or that no generator reads at all."""
     if wait is None:
         return ""
+    if wait.task is not None and wait.task.file is not None and wait.task.file.fd == UNOPENED:
+        # Seen on 11, 17, 21 and 25: NativePRNG opens both devices when the SUN provider is loaded.
+        return "the JDK opens /dev/random at the first use of any generator, whatever its seed source is"
     if wait.stack is None and wait.java is not None and wait.java.frames:
         return "the program reads the device itself: no setting of the JDK's generators reaches it"
     return egd_cannot_help(wait.stack)

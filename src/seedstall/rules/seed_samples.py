@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.redact import visible
 from seedstall.model.samples import Doing, Ending, SampledWait, StartSamples
-from seedstall.model.tasks import KernelTask, Syscall
+from seedstall.model.tasks import FileKind, KernelTask, Syscall
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
 from seedstall.rules import seed_account as account
@@ -57,7 +57,7 @@ def from_samples(seeds: SeedEvidence, around: Surroundings) -> Iterator[Finding]
         return
     told = max(samples.waits, key=lambda wait: (not wait.over, wait.ms))
     cost = samples.ms(Doing.RANDOM)
-    died = samples.ending is Ending.KILLED and not told.over
+    died = told.ended
     lasts = not told.over and not died
     wait = _joined(told, seeds)
     yield Finding(
@@ -68,12 +68,31 @@ def from_samples(seeds: SeedEvidence, around: Surroundings) -> Iterator[Finding]
         severity=_severity(cost, died=died, lasts=lasts),
         confidence=Confidence.CONFIRMED,
         evidence=tuple(_evidence(samples, wait, around)),
-        fixes=remedies.for_the_next_start(wait, around) if wait.stack or cost > HARMLESS_MS else (),
+        fixes=_fixes(told, wait, around) if wait.stack or cost > HARMLESS_MS else (),
+        notes=tuple(filter(None, (_note(told, wait),))),
         explains=(Cause.BLOCKING_SEED, Cause.PRNG_CONTENTION, Cause.INEFFECTIVE_FIX, Cause.WAITING),
         cost_ms=cost_ms(samples),
         startup_ms=startup_ms(samples),
         progress=told.progress if lasts else None,
     )
+
+
+def _replaced(told: SampledWait) -> bool:
+    return told.file is not None and told.file.kind in (FileKind.FIFO, FileKind.REGULAR)
+
+
+def _fixes(told: SampledWait, wait: SeedWait, around: Surroundings) -> tuple[Fix, ...]:
+    """What a program beside the JVM (a script's openssl, a child) waits for is no matter of a JVM's settings."""
+    if told.jvm:
+        return remedies.for_the_next_start(wait, around)
+    return remedies.host_fixes(around, device_replaced=_replaced(told))
+
+
+def _note(told: SampledWait, wait: SeedWait) -> str:
+    if told.jvm:
+        return remedies.no_egd_for(wait)
+    cure = "give it the kernel's own /dev/random" if _replaced(told) else "feed the host's pool"
+    return f"no setting of this JVM reaches that program: {cure}"
 
 
 def _status(cost: int, *, died: bool, lasts: bool) -> Status:
@@ -101,7 +120,12 @@ def _joined(told: SampledWait, seeds: SeedEvidence) -> SeedWait:
     for seen in (*seeds.waits, *seeds.over):
         if seen.java is not None and seen.java.nid == told.inner_tid and told.jvm:
             return SeedWait(java=seen.java, stack=seen.stack, dump=seen.dump, task=task)
-    return SeedWait(task=task)
+    # The program's own code that reads the device: no frame of its stack says so, the dump's moment does.
+    caught = seeds.samples is not None and any(
+        s.doing is Doing.RANDOM and s.tid == told.tid and s.frame for s in seeds.samples.table
+    )
+    main = seeds.main if caught else None
+    return SeedWait(task=task, java=main if main and main.nid == told.inner_tid else None)
 
 
 def _sentence(
@@ -125,7 +149,7 @@ def _sentence(
     # Another thread's wait beside a start that went on costs the start nothing.
     spent = start.of_whole(samples, cost or told.ms)
     beside = "" if cost else ", beside a start that went on"
-    how = "was ended while it waited" if died else "still waits" if lasts else "went on"
+    how = _end(samples) if died else "still waits" if lasts else "went on"
     device = account.device_clause(wait.task)
     why = device or account.kernel_clause(around.kernel)
     harmless = "" if died or lasts or cost > HARMLESS_MS else ": harmless"
@@ -133,6 +157,13 @@ def _sentence(
         f"{spent} {start.span(samples)} waiting for random bytes{beside}: {name}"
         f" in {place}{account.reader(wait)}, and {how}{harmless}; {why}"
     )
+
+
+def _end(samples: StartSamples) -> str:
+    """How a program ended that waited when it was last seen: ``timeout 60 java ...`` exits with 124 by itself."""
+    if samples.ending is Ending.KILLED:
+        return "was ended while it waited"
+    return "was last seen waiting when it ended"
 
 
 def _evidence(samples: StartSamples, wait: SeedWait, around: Surroundings) -> Iterator[Evidence]:
@@ -143,8 +174,10 @@ def _evidence(samples: StartSamples, wait: SeedWait, around: Surroundings) -> It
         )
         times = f" in {told.count} waits" if told.count > 1 else ""
         name = visible(told.name)[:60]
+        # Of another program than the JVM the thread's own folder is the one that is known.
+        where = f"{around.pid or 'PID'}/task/{told.tid}" if told.jvm else told.tid
         yield Evidence(
-            origin=f"/proc/{around.pid or 'PID'}/task/{told.tid}/syscall",
+            origin=f"/proc/{where}/syscall",
             excerpt=f'"{name}" {told.call} for {account.duration(told.ms)}{times}{lengths}',
         )
     if wait.java is not None and wait.dump is not None:

@@ -76,9 +76,11 @@ def _slowest(calls: list[Observation]) -> tuple[Observation, int] | None:
 
 
 def _stalled(call: Observation, items: Items) -> Finding:
-    since = f" since {account.duration(call.ms)} at least" if call.ms else ""
+    waits = (
+        f"has waited there for at least {account.duration(call.ms)}" if call.ms else "waits there"
+    )
     sentence = (
-        f"the trace ends inside a read of /dev/random: whoever was traced waits there{since} for random bytes"
+        f"the trace ends inside a read of /dev/random: whoever was traced {waits} for random bytes"
         if call.kind != "proc-read"
         else "a thread is inside a read of /dev/random: it waits there for random bytes"
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
+from seedstall.model.samples import Ending, StartSamples
 from seedstall.model.threads import ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause, Status
 
@@ -14,7 +15,7 @@ SHOWN_NAMES = 6
 
 
 @rule("SS502", "deadlock")
-def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
+def deadlock(dumps: ThreadDumps, samples: StartSamples | None = None) -> Iterator[Finding]:
     """Threads wait for each other's locks in a circle.
 
     ## What it detects
@@ -32,11 +33,18 @@ def deadlock(dumps: ThreadDumps) -> Iterator[Finding]:
     if last is None or not last.deadlocks:
         return
     names = ", ".join(f'"{visible(name)[:60]}"' for name in last.deadlocks[0][:SHOWN_NAMES])
+    # Monitors are never given up: it lasts until the process ends.
+    over = samples is not None and samples.ending in (Ending.EXIT, Ending.KILLED)
+    waits = (
+        "waited for each other's locks until the process ended"
+        if over
+        else "wait for each other's locks"
+    )
     yield Finding(
         message="threads that wait for each other",
-        sentence=f"a deadlock: {names} wait for each other's locks",
+        sentence=f"a deadlock: {names} {waits}",
         cause=Cause.DEADLOCK,
-        status=Status.STALLED,
+        status=Status.ENDED if over else Status.STALLED,
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(_evidence(last)),

@@ -30,5 +30,13 @@ def connection_wait(standings: Standings) -> Iterator[Finding]:
     yield from place_account.findings(
         standings,
         (Cause.CONNECT,),
-        "see whether the far end answers: ss -tnp shows the connection, nc -vz HOST PORT tries it",
+        f"see whether the far end answers: ss -tnp shows the connection, {_try(standings)} tries it",
     )
+
+
+def _try(standings: Standings) -> str:
+    """The command that tries the connection, with its far end where that is known."""
+    ends = (s.on for s in standings.standings if s.root.cause is Cause.CONNECT)
+    host, _, port = next(ends, "").rpartition(":")
+    known = host and port.isdigit() and " " not in host
+    return f"nc -vz {host.strip('[]')} {port}" if known else "nc -vz HOST PORT"

@@ -12,9 +12,6 @@ from seedstall.model.verdict import Cause
 from seedstall.rules import place_account
 from seedstall.rules import program_account as account
 
-SHOWN = 3
-"""Programs named."""
-
 
 @rule("SS526", "child-wait")
 def child_wait(standings: Standings, started: StartedPrograms | None = None) -> Iterator[Finding]:
@@ -35,6 +32,4 @@ def child_wait(standings: Standings, started: StartedPrograms | None = None) -> 
 def _programs(started: StartedPrograms | None) -> Iterator[str]:
     if started is None or not started.programs:
         yield "ps --ppid PID names the program: what that one waits for is the question"
-        return
-    for one in started.programs[:SHOWN]:
-        yield f"it started {account.command(one)} (pid {one.pid}{account.age(one)}), which {account.doing(one.task)}"
+    yield from account.started_programs(started)

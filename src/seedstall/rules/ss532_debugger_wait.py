@@ -46,20 +46,36 @@ def debugger_wait(debugged: Debugged | Missing, incidents: Incidents | None) -> 
         )
         if debugged.listening:
             evidence.append(
-                Evidence(origin=f"/proc/PID/task/{debugged.listening}/syscall", excerpt="accept")
+                Evidence(
+                    origin=f"/proc/{debugged.pid or 'PID'}/task/{debugged.listening}/syscall",
+                    excerpt="accept",
+                )
             )
     if line is not None:
         evidence.append(incident_account.evidence(line))
     sure = isinstance(debugged, Debugged) and bool(debugged.listening)
     yield Finding(
         message="a JVM that waits for its debugger",
-        sentence="not entropy: the JVM waits for a debugger to connect before it runs anything (jdwp, suspend=y)",
+        sentence="not entropy: the JVM waits for a debugger to connect before it runs anything (jdwp, suspend=y)"
+        if live
+        else "not entropy: the log ends with the debugger's line: the JVM may wait for one (jdwp, suspend=y)",
         cause=Cause.JDWP_SUSPEND,
         status=Status.STALLED,
         severity=Severity.ERROR if sure else Severity.WARNING,
-        confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+        confidence=_confidence(live=live, sure=sure),
         evidence=tuple(evidence),
         notes=(
+            *(
+                ()
+                if live
+                else ("a JVM with suspend=n prints the same line and goes on: its options decide",)
+            ),
             "suspend=n in the jdwp option lets it start; a debugger that connects frees this one now",
         ),
     )
+
+
+def _confidence(*, live: bool, sure: bool) -> Confidence:
+    if sure:
+        return Confidence.CONFIRMED
+    return Confidence.LIKELY if live else Confidence.POSSIBLE

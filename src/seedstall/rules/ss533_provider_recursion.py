@@ -54,7 +54,7 @@ def provider_recursion(
         )
     if line is not None:
         evidence.append(incident_account.evidence(line))
-    yield Finding(
+    finding = Finding(
         message="a provider set-up that needs itself",
         sentence=(
             "the security providers' set-up turns in a circle: a strong generator is asked for while one is being made"
@@ -67,6 +67,11 @@ def provider_recursion(
         confidence=Confidence.CONFIRMED if turning is not None else Confidence.LIKELY,
         evidence=tuple(evidence),
         notes=("securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN in java.security ends it",),
+    )
+    yield (
+        finding
+        if turning is not None or line is None
+        else incident_account.weighed(finding, [line])
     )
 
 

@@ -44,7 +44,7 @@ def cpu_spin(standings: Standings) -> Iterator[Finding]:
         status=Status.SLOW,
         severity=Severity.WARNING,
         confidence=Confidence.LIKELY,
-        evidence=tuple(place_account.evidence(spinning)),
+        evidence=tuple(place_account.evidence(spinning, standings.pid)),
         explains=(Cause.APPLICATION,),
         notes=("a second look tells whether it gets on: seedstall diagnose PID --for 10s",),
     )

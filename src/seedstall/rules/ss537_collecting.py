@@ -52,7 +52,7 @@ def collecting(work: WorkShares | Missing, incidents: Incidents | Missing) -> It
         evidence.append(
             Evidence(origin=work.origin, excerpt=f"collector's threads{share.replace(':', '', 1)}")
         )
-    yield Finding(
+    finding = Finding(
         message="a JVM that collects garbage most of the time",
         sentence=f"not entropy: garbage collection takes the time{share}",
         cause=Cause.GC,
@@ -63,3 +63,7 @@ def collecting(work: WorkShares | Missing, incidents: Incidents | Missing) -> It
         explains=(Cause.APPLICATION,),
         notes=("a heap that is too small does this: -Xmx, or MaxRAMPercentage in a container",),
     )
+    if told is None or measured:
+        yield finding
+    else:
+        yield incident_account.weighed(finding, [told])

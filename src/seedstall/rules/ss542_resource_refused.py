@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.model.finding import Confidence, Finding, Severity
-from seedstall.model.incident import IncidentKind, Incidents
+from seedstall.model.incident import Incident, IncidentKind, Incidents
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import incident_account
@@ -45,9 +45,9 @@ def resource_refused(incidents: Incidents) -> Iterator[Finding]:
     for kind, (cause, words, note) in _WORDS.items():
         incident = incidents.of(kind)
         if incident is not None:
-            yield Finding(
+            finding = Finding(
                 message="a start that was refused something",
-                sentence=f"not entropy: {words}",
+                sentence=f"not entropy: {words}{_port(incident)}",
                 cause=cause,
                 status=Status.ENDED if kind is IncidentKind.PORT else Status.SLOW,
                 severity=Severity.WARNING,
@@ -55,3 +55,8 @@ def resource_refused(incidents: Incidents) -> Iterator[Finding]:
                 evidence=(incident_account.evidence(incident),),
                 notes=(note,),
             )
+            yield incident_account.weighed(finding, [incident])
+
+
+def _port(incident: Incident) -> str:
+    return f" (port {incident.value})" if incident.value is not None else ""

@@ -28,14 +28,21 @@ def safepoint_wait(incidents: Incidents) -> Iterator[Finding]:
     G1).
     """
     incident = incidents.of(IncidentKind.SAFEPOINT)
-    if incident is not None:
-        yield Finding(
-            message="a JVM that waits for a safepoint",
-            sentence="not entropy: the JVM waits for a thread that does not reach its safepoint",
-            cause=Cause.SAFEPOINT,
-            status=Status.STALLED,
-            severity=Severity.WARNING,
-            confidence=Confidence.LIKELY,
-            evidence=(incident_account.evidence(incident),),
-            notes=("the lines after it name the thread; that one is the question",),
-        )
+    if incident is None:
+        return
+    name = incident_account.name(incident)
+    finding = Finding(
+        message="a JVM that waits for a safepoint",
+        sentence=(
+            f'not entropy: all threads of the JVM wait for "{name}", which does not reach its safepoint'
+            if name
+            else "not entropy: the JVM waits for a thread that does not reach its safepoint"
+        ),
+        cause=Cause.SAFEPOINT,
+        status=Status.STALLED,
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        evidence=(incident_account.evidence(incident),),
+        notes=("the lines after it name the thread and what it runs: that is the question",),
+    )
+    yield incident_account.weighed(finding, [incident])

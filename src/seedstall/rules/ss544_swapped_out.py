@@ -48,7 +48,7 @@ def swapped_out(paging: Paging) -> Iterator[Finding]:
         confidence=Confidence.LIKELY if felt else Confidence.POSSIBLE,
         evidence=(
             Evidence(
-                origin="/proc/PID/status",
+                origin=f"/proc/{paging.pid or 'PID'}/status",
                 excerpt=(
                     f"VmRSS {paging.resident_kib} kB, VmSwap {paging.swapped_kib} kB,"
                     f" {paging.major_faults} major faults{pressure}"

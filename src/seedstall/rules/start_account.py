@@ -37,14 +37,25 @@ def who(share: Share) -> str:
 def span(samples: StartSamples) -> str:
     """What the watched time was: ``from launch to 'Server startup in'``."""
     begin = "from launch" if samples.from_start else "watched"
+    target = visible(samples.target)[:80]
     words = {
-        Ending.UNTIL: f" to {visible(samples.target)[:80]}",
-        Ending.PORT: f" until {visible(samples.target)[:80]} listened",
+        Ending.UNTIL: f" to {target}",
+        Ending.PORT: f" until {target} listened",
         Ending.TIME: " on" if samples.from_start else "",
         Ending.EXIT: " to its end",
         Ending.KILLED: " until a signal ended it",
     }
-    return begin + words[samples.ending]
+    besides = "; ".join(_besides(samples))
+    return begin + words[samples.ending] + (f" ({besides})" if besides else "")
+
+
+def _besides(samples: StartSamples) -> Iterator[str]:
+    """How it ended, and the end that was asked for and did not come: else a mistyped text reads as a quick start."""
+    if samples.ending is Ending.EXIT and samples.exit_code:
+        yield f"exit code {samples.exit_code}"
+    if samples.target and samples.ending not in (Ending.UNTIL, Ending.PORT):
+        came = "did not listen" if samples.target.startswith("port ") else "was not printed"
+        yield f"{visible(samples.target)[:80]} {came}"
 
 
 def summary(samples: StartSamples) -> str:

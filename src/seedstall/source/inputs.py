@@ -75,11 +75,11 @@ class InputSource:
             except rooted.TooLargeError:
                 self._begun[ref.path] = begun
                 raise
+            except ValueError:
+                whole = data  # damaged: who reads texts takes what stands before the damage
             return Got(whole, (ref,))
         except OSError as error:
             return Missing(rooted.why(error), (ref,), error.strerror or str(error))
-        except ValueError as error:
-            return Missing(Why.MALFORMED, (ref,), str(error))
 
 
 class _Begun:

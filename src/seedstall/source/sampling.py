@@ -48,6 +48,8 @@ SHARE = 0.006
 CREDIT_S = 0.004
 """CPU time that looking may take besides: with it the whole stays below a hundredth of a core from one second on."""
 MACHINES_TURN = 8
+MANY = 256
+"""Idle threads that each look sees: of 2,000 in a pool it would cost 17 ms to see them all, which is no percent."""
 SETTLED_MS = 300
 """A wait on a socket that has lasted so long is worth a look at what is at its other end."""
 SAME_SEED_MS = 300
@@ -85,6 +87,8 @@ class _Thread:
     renamed: int = 0
     socket_seen: bool = False
     machines_own: bool = False
+    idle: bool = False
+    """Whether it had not run when it was last looked at."""
     born_ms: int = 0
     seeding_ms: int = 0
     """When its present wait for random bytes began: a read that got some of its bytes and goes on is the same one."""
@@ -161,10 +165,10 @@ class ProcessSampler:
         self.name = leader.comm
         seen = set(tids[:MAX_THREADS])
         self._looks += 1
+        turns = 1 + len(seen) // MANY
         for name in seen:
-            # The JVM's own threads are two thirds of all in a start, and tell little: now and then is enough.
             known = self._threads.get(int(name))
-            if known is None or not known.machines_own or not self._looks % MACHINES_TURN:
+            if known is None or self._has_its_turn(known, turns):
                 self._thread(int(name), now_ms)
         for tid in [tid for tid in self._threads if str(tid) not in seen]:
             self._finish(self._threads.pop(tid), now_ms)
@@ -175,6 +179,18 @@ class ProcessSampler:
         self._last_ms = now_ms
         return True
 
+    def _has_its_turn(self, known: _Thread, turns: int) -> bool:
+        """Whether this look sees it.
+
+        The JVM's own threads are two thirds of all in a start, and tell little: now and then is enough. Of very many
+        idle ones each has its turn; the first thread and main have every one.
+        """
+        if known.machines_own:
+            return not self._looks % MACHINES_TURN
+        if turns == 1 or not known.idle or known.tid in (self.pid, self._worked[0]):
+            return True
+        return (known.tid + self._looks) % turns == 0
+
     def _thread(self, tid: int, now_ms: int) -> None:
         known = self._threads.get(tid)
         stopped = self._state in "Tt"
@@ -183,7 +199,8 @@ class ProcessSampler:
             if known is None:
                 self._threads[tid] = self._new(tid, count, now_ms)
                 return
-            if count == known.count and stopped == (known.state in "Tt"):
+            known.idle = count == known.count
+            if known.idle and stopped == (known.state in "Tt"):
                 self._settled(known, now_ms)
                 return
             self._moved(known, count)

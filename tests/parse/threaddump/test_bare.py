@@ -54,10 +54,39 @@ def test_a_header_without_ids_among_whole_ones() -> None:
         "Caused by: java.io.IOException",
         "30-Nov-2026 14:23:31 SEVERE [main] a.b.C.d failed\njava.net.BindException: in use\n more of it",
         "org.foo.MyFault",
+        "org.foo.Boom: it failed",
+        "org.foo.BoomSignal",
+        "a.b.SqlException: no such" + "\ncolumn" * 20,
+        "10:00:00 ERROR x.Y failed\na.b.FooException: {\n\n  body\n\n}",
+        "10:00:00 ERROR a.b.FooException: {\n\n  body\n\n}\n",
+        "2026-11-30 10:00:00.123 ERROR 1 --- [main] o.s.boot.SpringApplication : run failed",
     ],
 )
 def test_a_stack_below_an_exception_is_no_thread(above: str) -> None:
     assert threads(f"{above}\n{STACK}") == []
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "We had a java.net.BindException: in use, too. Now it hangs:\n",
+        "java.net.BindException: in use\n\nis solved; now it hangs here\n",
+        "10:00:00 ERROR a.b.C thread main is stuck:",
+        "10:00:00 INFO a.b.C: thread main is at",
+        f"java.net.BindException: in use\n{STACK}\nis solved; now it hangs here",
+    ],
+)
+def test_a_stack_far_below_an_exception_is_one(above: str) -> None:
+    assert [found[2] for found in threads(f"{above}\n{STACK}")] == [3]
+
+
+def test_the_rest_of_a_stack_whose_exception_was_cut_off_is_no_thread() -> None:
+    for below in (
+        "Caused by: java.io.IOException: x\n",
+        "\t... 12 more\n",
+        "\t... 3 common frames omitted",
+    ):
+        assert threads(STACK + below) == []
 
 
 def test_causes_and_elided_frames_are_no_threads() -> None:

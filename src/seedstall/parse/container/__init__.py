@@ -126,6 +126,19 @@ def _are_pieces(head: bytes, data: bytes) -> bool:
     return bool(_pieces().search(head) or _pieces().search(data, 0, _FAR))
 
 
+@cache
+def _cells() -> re.Pattern[bytes]:
+    return re.compile(
+        rb'(?:^|[,;\t])"(?:""[^"\n]{1,200}""|[^"\n]{0,4}at [\w.$/]{1,300}\([^()"\n]{1,100}\)")',
+        re.MULTILINE,
+    )
+
+
+def _is_csv(head: bytes) -> bool:
+    """Whether a thread's name stands in doubled quotes in a cell, or a frame is one by itself."""
+    return b'"' in head and _cells().search(head) is not None
+
+
 def _near_thread(data: bytes) -> bytes:
     at = data.find(b"tid=3D0x")
     return data[max(0, at - 1000) : at + 1000] if at >= 0 else b""
@@ -138,6 +151,7 @@ _FORMS: Final[tuple[tuple[Callable[[bytes, bytes], bool], str], ...]] = (
     (_are_objects, "jsonlines.messages"),
     (_are_strings, "jsonlines.strings"),
     (_are_pieces, "cri.whole_lines"),
+    (lambda head, _: _is_csv(head), "csvtext.cells"),
     (
         lambda head, data: is_quoted_printable(head) or is_quoted_printable(_near_thread(data)),
         "quotedprintable.decoded",

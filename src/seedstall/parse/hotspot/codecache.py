@@ -178,8 +178,12 @@ class CodeCache:
     def methods_at(self, blob: Blob, pc: int, *, exact: bool = True) -> list[tuple[int, int]]:
         """The methods that run at *pc* of a compiled method, innermost first, each with its bytecode's index.
 
-        Where no debug information stands for *pc* the outermost alone, with index -1. Without *exact* the next
-        place that has some is taken: that is a guess.
+        Without *exact* the next place that has debug information is taken, and where there is none the outermost
+        method alone, with index -1: that is a guess.
+
+        Raises:
+            BadAddressError: there is none for *pc*. Where a thread can stop there always is some (vframeStreamCommon,
+                "should not happen"): the code was being written when we first saw that page.
         """
         if not exact:
             return self._scopes(blob, pc, exact=False)
@@ -196,6 +200,8 @@ class CodeCache:
         places, scopes, metadata = self._debug(blob)
         decode = _decode_offset(places, pc - blob.code, exact=exact)
         if decode is None:
+            if exact:
+                raise BadAddressError(f"no debug information for {pc:#x}")
             return [(outer, -1)]
         found: list[tuple[int, int]] = []
         excluded = self._methods.excluded

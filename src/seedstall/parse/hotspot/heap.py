@@ -31,7 +31,8 @@ class Heap:
         self._narrow = release.flag("UseCompressedOops")
         self._compact = release.flag("UseCompactObjectHeaders")
         self._narrow_klass = self._compact or release.flag("UseCompressedClassPointers")
-        self._colours = release.flag("UseZGC") and (
+        self._relocates = release.flag("UseZGC")
+        self._colours = self._relocates and (
             release.feature >= 24 or release.flag("ZGenerational")  # noqa: PLR2004 - JEP 490 took the other mode away
         )
         self._base, self._shift = _encoding(pages, tables, _OOPS) if self._narrow else (0, 0)
@@ -109,6 +110,9 @@ class Heap:
         value = self.follow(obj, _STRING, "value")
         if not value:
             raise BadAddressError(f"no string: {name[:80]!r}")
+        # ZGC moves objects while the program runs: what the pointer leads to may be something else by now.
+        if self._relocates and (other := self.class_name(value)) not in ("[B", "[C"):
+            raise BadAddressError(f"no characters: {other[:80]!r}")
         coder = self.place(obj, _STRING, "coder")
         return self._chars(
             value, wide=coder is None or self._pages.u8(coder) != 0, packed=coder is not None
@@ -120,6 +124,7 @@ class Heap:
         size = count * 2 if wide and not packed else count
         if not 0 <= size <= MAX_CHARS:
             raise BadAddressError(f"a string of {count} characters")
+        self._pages.keep(size)
         data = self._pages.read(array + self._data, size) if size else b""
         return data.decode("utf-16-le" if wide else "latin-1", "replace")
 
@@ -137,5 +142,7 @@ def _encoding(pages: Pages, tables: Tables, owners: tuple[str, ...]) -> tuple[in
     base = pages.u64(tables.static(*(f"{owner}_base" for owner in owners)))
     shift = pages.i32(tables.static(*(f"{owner}_shift" for owner in owners)))
     if not 0 <= shift <= 16:  # noqa: PLR2004 - 3 as a rule, 10 with compact headers
-        raise LackingError(f"compressed pointers shifted by {shift}")
+        raise LackingError(
+            f"the JVM is starting: its compressed pointers are not set up (shift {shift})"
+        )
     return base, shift

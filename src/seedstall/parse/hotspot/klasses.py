@@ -12,6 +12,8 @@ MAX_FIELDS = 4_096
 MAX_FIELD_STREAM = 1 << 17
 MAX_SUPERS = 64
 _MAX_KLASS_NAME = 4_096
+_OBJECT = 128
+"""Bytes of a string without its characters, and of its place in a table."""
 _INTERNAL_FIELD = 0x400
 """JVM_ACC_FIELD_INTERNAL (8 to 20): the JVM's own field, whose name index is of another table."""
 _WITH_ITEM = (0, 2, 4)
@@ -50,12 +52,20 @@ class Klasses:
         self._symbols: dict[int, str] = {}
         self._names: dict[int, str] = {}
         self._fields: dict[int, dict[str, int]] = {}
+        self._kept = 0
 
     def forget(self) -> None:
         """Drop what is kept."""
         self._symbols.clear()
         self._names.clear()
         self._fields.clear()
+        self._pages.keep(-self._kept)
+        self._kept = 0
+
+    def _keep(self, text: str) -> str:
+        self._pages.keep(len(text) + _OBJECT)
+        self._kept += len(text) + _OBJECT
+        return text
 
     def symbol(self, address: int) -> str:
         """The text of a Symbol; what is no UTF-8 is shown as the replacement character."""
@@ -67,7 +77,7 @@ class Klasses:
                 if length
                 else b""
             )
-            found = self._symbols[address] = data.decode("utf-8", "replace")
+            found = self._symbols[address] = self._keep(data.decode("utf-8", "replace"))
         return found
 
     def pool_symbol(self, pool: int, index: int) -> str:
@@ -82,7 +92,7 @@ class Klasses:
         """
         found = self._names.get(klass)
         if found is None:
-            found = self._names[klass] = self._external_name(klass)
+            found = self._names[klass] = self._keep(self._external_name(klass))
         return found
 
     def _external_name(self, klass: int) -> str:

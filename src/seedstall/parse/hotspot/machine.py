@@ -51,6 +51,7 @@ class Machine:
         self.klasses.forget()
         self.methods.forget()
         self._code.forget()
+        self.monitors.forget()
 
     def stack(self, thread: int, registers: Registers | None = None) -> Walk:
         """The Java frames of a JavaThread. A problem is first met with fresh memory: most are stale pages.

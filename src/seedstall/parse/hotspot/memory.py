@@ -15,6 +15,9 @@ CACHED_PAGES = 16_384
 MAX_READS = 200_000
 MAX_BYTES = 1 << 30
 MAX_STRING = 512
+MAX_KEPT = 128 << 20
+"""Characters of names, and bytes of what is made of them, that are kept: a hostile target can name each of its methods
+anew, by 4 KiB that it has once. A JVM with two thousand threads takes a thirtieth of it."""
 
 
 class BadAddressError(ValueError):
@@ -80,6 +83,7 @@ class Pages:
         self._left = (max_reads, max_bytes)
         self._late = late
         self._ticks = 0
+        self._kept = 0
         self.reads = 0
         self.bytes = 0
 
@@ -92,6 +96,16 @@ class Pages:
         self._ticks += 1
         if not self._ticks & 0x3F and self._late():
             raise SpentError("it took too long")
+
+    def keep(self, size: int) -> None:
+        """To be called with the size of what is kept beyond the cache; below 0 for what is dropped again.
+
+        Raises:
+            SpentError: it is too much.
+        """
+        self._kept += size
+        if self._kept > MAX_KEPT:
+            raise SpentError("its names are longer than any program's")
 
     def forget(self) -> None:
         """Drop what is cached."""
@@ -190,7 +204,9 @@ class Pages:
             piece = self.read(address, min(limit - len(found), PAGE - address % PAGE))
             end = piece.find(0)
             if end >= 0:
-                return (found + piece[:end]).decode("utf-8", "replace")
+                found += piece[:end]
+                break
             found += piece
             address += len(piece)
+        self.keep(len(found))
         return found.decode("utf-8", "replace")

@@ -61,10 +61,17 @@ class Monitors:
         self._mirror = tables.offset("Klass._java_mirror")
         self._mirror_by_handle = tables.kinds.get("Klass._java_mirror") == "OopHandle"
         self._everybody: tuple[int, ...] = ()
+        self._owners: dict[tuple[int, int], int] = {}
+        """A thousand threads may wait for one lock, and each looks among thousands for its owner."""
 
     def among(self, threads: tuple[int, ...]) -> None:
         """Look for owners among these JavaThreads."""
         self._everybody = threads
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is kept."""
+        self._owners.clear()
 
     def wanted_by(self, thread: int) -> Held | None:
         """The object whose monitor a thread waits to enter."""
@@ -113,7 +120,16 @@ class Monitors:
         return Held(obj, self._heap.class_name(obj), self._owned_by(owner, obj) if owner else 0)
 
     def _owned_by(self, owner: int, obj: int) -> int:
+        found = self._owners.get((owner, obj))
+        if found is None:
+            found = self._owners[owner, obj] = self._search(owner, obj)
+        return found
+
+    def _search(self, owner: int, obj: int) -> int:
+        if owner in self._everybody:
+            return owner
         for thread in self._everybody:
+            self._pages.tick()
             try:
                 if self._owns(thread, owner, obj):
                     return thread

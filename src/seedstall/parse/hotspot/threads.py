@@ -122,7 +122,7 @@ class Threads:
             except BadAddressError:
                 continue
             if self._fresh(self._list) == held:
-                return tuple(word for (word,) in struct.iter_unpack("<Q", data))
+                return tuple(dict.fromkeys(word for (word,) in struct.iter_unpack("<Q", data)))
         raise BadAddressError("the list of threads kept changing")
 
     def _fresh(self, address: int) -> int:
@@ -166,6 +166,10 @@ class Threads:
         try:
             text = self._heap.follow(obj, _THREAD, "name")
             name = self._heap.text(text) if text else ""
+            if (
+                not name
+            ):  # every thread has one: it was moved away, and what lies there now is something else
+                return ThreadObject()
             state = STATES.get(self._field(obj, "threadStatus", 4))
             daemon = bool(self._field(obj, "daemon", 1))
             number = self._field(obj, "tid", 8)

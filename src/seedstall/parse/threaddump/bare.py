@@ -25,6 +25,19 @@ _EXCEPTION = re.compile(
     rb"(?:Exception|Error|Throwable|Failure|Fault|ThreadDeath)\b|\bCaused by:|\bSuppressed:"
     rb"|\.\.\. \d+ (?:more|common frames)"
 )
+_THROWN = re.compile(rb"[\s>|*]*+(?:[a-z_]\w*+\.){1,20}+[A-Z][\w$]*+(?::[ \t]|:?\s*$)")
+"""``Throwable.toString()``: a class at the line's start, its message after a colon. Not every one ends in Exception."""
+_NAMED_THROWN = re.compile(
+    rb"(?:^|[\s>|*])(?:[a-z_]\w{0,60}\.){1,20}[A-Z][\w$]{0,100}(?:Exception|Error|Throwable|Failure|Fault)(?::|\s*$)"
+)
+_FOLLOWS = re.compile(
+    rb"[\s>|*]*+(?:Caused by: |Suppressed: |\.\.\. \d{1,5} (?:more|common frames))"
+)
+_FAILED = re.compile(rb"\d\d:\d\d[^\n]{0,200}?\b(?:ERROR|SEVERE|FATAL)\b")
+_WATCHED = re.compile(rb"(?i)stuck|block|hung|hang|wait|lock|slow|stall|thread dump")
+_LOGGED = re.compile(rb"\d\d:\d\d:\d\d")
+_LONG_MESSAGE: Final = 60
+"""Lines of one exception's message: a statement of SQL, the answer of a server."""
 _QUOTED = re.compile(
     rb'[\s>|*]*(?:Thread )?(?:"|\xe2\x80[\x9c-\x9f])([^\n]*?)(?:(?:"|\xe2\x80[\x9c-\x9f])[^\n]*)?'
 )
@@ -103,7 +116,11 @@ def end_of_stack(data: bytes, at: int, limit: int) -> int:
 
 def _stack(data: bytes, start: int, at: int, end: int) -> Bare | None:
     above = list(_above(data, start, at))
-    if any(_EXCEPTION.search(text[:1000]) for _, text in above):
+    if any(_EXCEPTION.search(text[:1000]) for _, text in above) or _FOLLOWS.match(
+        data, end, end + LONGEST
+    ):
+        return None
+    if _is_thrown(data, start, at):
         return None
     begin, head = at, Header("")
     for offset, text in above[:2]:
@@ -119,6 +136,36 @@ def _stack(data: bytes, start: int, at: int, end: int) -> Bare | None:
     if frames < _FEWEST and begin == at:
         return None
     return Bare(begin, begin, end, head)
+
+
+def _is_thrown(data: bytes, start: int, at: int) -> bool:
+    """Whether something was thrown there that does not call itself an exception, or has a message of many lines.
+
+    A message may have blank lines in it; but a mail that names an exception and shows a stack further down has, too:
+    so they are passed in a log only.
+    """
+    blank = False
+    found = -1
+    for number in range(_LONG_MESSAGE):
+        before = max(data.rfind(b"\n", max(start, at - LONGEST), max(at - 1, 0)) + 1, start)
+        text = data[before : max(at - 1, before)]
+        if found >= 0:
+            return bool(_LOGGED.search(text[:200]))
+        if number == 0 and (
+            _THROWN.match(text) or (_FAILED.search(text[:400]) and not _WATCHED.search(text))
+        ):
+            return True
+        if isinstance(line(text), Frame):
+            return False
+        if _NAMED_THROWN.search(text[:400]):
+            if not blank or _LOGGED.search(text[:200]):
+                return True
+            found = before
+        blank = blank or not text.strip()
+        if before <= start:
+            return False
+        at = before
+    return False
 
 
 def _above(data: bytes, start: int, at: int) -> Iterator[tuple[int, bytes]]:

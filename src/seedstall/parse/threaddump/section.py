@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from seedstall.model.threads import Frame, JavaThread, LockAct, LockLine, ThreadDump
 from seedstall.parse.text import Lines
 from seedstall.parse.threaddump.frame import Body, Doubt, body
+from seedstall.parse.threaddump.hotspot import TELLING
 
 LONGEST: Final = 1 << 20
 """Bytes of one thread: HotSpot prints at most 1,024 frames (``MaxJavaStackTraceDepth``)."""
@@ -67,10 +68,15 @@ def without(pattern: re.Pattern[bytes], stack: bytes) -> tuple[bytes, int]:
 
 
 def stack_of(stack: bytes, lines: Lines, at: int) -> tuple[Body, tuple[Frame, ...]]:
-    """Read a stack, and its frames with their lines: *at* is where its first line stands in the text."""
+    """Read a stack, and its frames with their lines: *at* is where its first line stands in the text.
+
+    In a long text only the frames of a generator get them: one for each line of it would be a gigabyte.
+    """
     read = body(stack)
     if not read.frames:
         return read, ()
+    if lines.is_long and not any(word in stack for word in TELLING):
+        return read, read.frames
     lines.at(at)
     frames = tuple(
         Frame(frame.class_name, frame.method, frame.location, lines.below(offset))
