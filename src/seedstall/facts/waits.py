@@ -178,9 +178,9 @@ def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
             or "their system calls may not be read: run as root or as its user"
         )
         refs = (Ref(Space.PROCESS, "task/*/syscall"),)
-        why = (
-            f" (no dump either: {dumps.detail or dumps.why})" if isinstance(dumps, Missing) else ""
-        )
+        because = (dumps.detail or str(dumps.why)) if isinstance(dumps, Missing) else ""
+        # The same permission is lacking for the dump, mostly: told once.
+        why = f" (no dump either: {because})" if because and because not in denied else ""
         return Missing(
             Why.DENIED, refs, f"what its threads wait in could not be seen: {denied}{why}"
         )

@@ -64,6 +64,13 @@ def finding(standing: Standing, standings: Standings, notes: tuple[str, ...]) ->
     )
 
 
+def second_look(standings: Standings) -> str:
+    """What to type for a second look, or what to take where the process is not here."""
+    if standings.pid:
+        return f"a second look (seedstall diagnose {standings.pid} --for 10s)"
+    return "a second dump, some seconds later,"
+
+
 def _may_be_meant(standing: Standing) -> bool:
     """Whether the main thread of a program that is well may stand there for hours: a batch job, a worker."""
     root = standing.root

@@ -29,5 +29,5 @@ def standing_still(standings: Standings) -> Iterator[Finding]:
     yield from place_account.findings(
         standings,
         (Cause.WAITING, Cause.APPLICATION),
-        "a second look tells whether it stays there: seedstall diagnose PID --for 10s",
+        f"{place_account.second_look(standings)} tells whether it stays there",
     )

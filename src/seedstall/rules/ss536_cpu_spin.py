@@ -46,7 +46,7 @@ def cpu_spin(standings: Standings) -> Iterator[Finding]:
         confidence=Confidence.LIKELY,
         evidence=tuple(place_account.evidence(spinning, standings.pid)),
         explains=(Cause.APPLICATION,),
-        notes=("a second look tells whether it gets on: seedstall diagnose PID --for 10s",),
+        notes=(f"{place_account.second_look(standings)} tells whether it gets on",),
     )
 
 
