@@ -834,18 +834,21 @@ def test_at_its_limit_of_files_it_is_not_asked(
     assert isinstance(ask(patient), Got)
     unharmed(patient)
 
-    guards = preflight.QUESTION
-    without_guards(monkeypatch)
-    free = set(range(1000)) - {int(p.name) for p in Path(f"/proc/{patient.pid}/fd").iterdir()}
-    limit_of(patient, resource.RLIMIT_NOFILE, min(free))
-    ask(patient, 0.5)
-    limit_of(patient, resource.RLIMIT_NOFILE, 1000)
-    monkeypatch.setattr(preflight, "QUESTION", guards)
-    reading = ask(patient, 1)
-    assert isinstance(reading, Missing), (
+    assert any(_deafened(patient, monkeypatch) for _ in range(5)), (
         "the harm that the guard prevents: with room again it is deaf"
     )
     assert patient.is_well()
+
+
+def _deafened(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Ask without guards at the limit, and see whether it answers with room again: its accept(2) may have been quicker."""
+    with monkeypatch.context() as unguarded:
+        without_guards(unguarded)
+        free = set(range(1000)) - {int(p.name) for p in Path(f"/proc/{patient.pid}/fd").iterdir()}
+        limit_of(patient, resource.RLIMIT_NOFILE, min(free))
+        ask(patient, 0.5)
+    limit_of(patient, resource.RLIMIT_NOFILE, 1000)
+    return isinstance(ask(patient, 1), Missing)
 
 
 def limit_of(patient: Patient, kind: int, soft: int) -> None:

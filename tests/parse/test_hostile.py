@@ -155,6 +155,8 @@ PARSERS: dict[str, Callable[[bytes], object]] = {
 }
 SIZE = 100_000
 FLOOR_S = 0.15
+TRIES = 3
+"""A busy machine disturbs a measurement; growth is there each time."""
 """Below this, time is noise."""
 
 
@@ -176,12 +178,17 @@ def test_twice_the_input_takes_about_twice_the_time(parser: str, kind: str) -> N
     parse, unit = PARSERS[parser], HOSTILE.get(kind) or OF_ONE[parser][kind]
     head = HEADER if kind in ("frames", "frames apart", "log lines") else b""
 
-    once = took(parse, head + unit * (SIZE // len(unit)))
-    if once * 8 < FLOOR_S:
-        return  # even cubic growth would stay below the floor
-    twice = took(parse, head + unit * (2 * SIZE // len(unit)))
+    def measured() -> tuple[float, float]:
+        once = took(parse, head + unit * (SIZE // len(unit)))
+        if once * 8 < FLOOR_S:
+            return once, 0.0  # even cubic growth would stay below the floor
+        return once, took(parse, head + unit * (2 * SIZE // len(unit)))
 
-    assert twice < max(3.5 * once, FLOOR_S) + FLOOR_S
+    tries = [measured()]
+    while tries[-1][1] >= max(3.5 * tries[-1][0], FLOOR_S) + FLOOR_S and len(tries) < TRIES:
+        tries.append(measured())
+    once, twice = tries[-1]
+    assert twice < max(3.5 * once, FLOOR_S) + FLOOR_S, tries
 
 
 @pytest.mark.parametrize("parser", PARSERS)
@@ -207,9 +214,11 @@ def test_no_parser_takes_more_than_linear_time(name: str) -> None:
             EVERY[name](data)
 
     for kind, unit in HOSTILE.items():
-        once = took(parse, unit * (SMALL // len(unit)))
-        if once > SUSPECT_S:
-            thrice = took(parse, unit * (3 * SMALL // len(unit)))
-            assert thrice < 5 * once + FLOOR_S, (
+        for attempt in range(TRIES):
+            once = took(parse, unit * (SMALL // len(unit)))
+            thrice = took(parse, unit * (3 * SMALL // len(unit))) if once > SUSPECT_S else 0.0
+            if thrice < 5 * once + FLOOR_S:
+                break
+            assert attempt < TRIES - 1, (
                 f"{kind}: {once:.3f} s, {thrice:.3f} s for three times as much"
             )

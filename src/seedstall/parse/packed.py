@@ -289,6 +289,8 @@ def _tarred(data: bytes) -> Iterator[Member]:
                     yield Member(
                         name, data[at:] if cut else file.read(), "cut short" if cut else ""
                     )
+                    if cut:
+                        return
     except (TarError, OSError, EOFError, ValueError, OverflowError) as error:
         if not count:
             raise ValueError(f"not a whole tar archive: {error}") from error

@@ -37,7 +37,7 @@ _UNSEEN_SIGNS: Final = (
 _CONTAINED: Final = (
     *(b'"log":', b'"MESSAGE"', b'"message"', b'"msg"', b'"textPayload"', b"\nMESSAGE"),
     *(b" stdout P ", b" stderr P ", b"=3D", b"ontent-T", b"ONTENT-T", b"IME-V", b'",\n'),
-    *(b'"""', b'"\tat ', b'"at '),
+    *(b'"""', b'"" ', b'"\tat ', b'"at '),
 )
 
 _USUAL = (

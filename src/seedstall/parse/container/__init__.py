@@ -129,7 +129,7 @@ def _are_pieces(head: bytes, data: bytes) -> bool:
 @cache
 def _cells() -> re.Pattern[bytes]:
     return re.compile(
-        rb'(?:^|[,;\t])"(?:""[^"\n]{1,200}""|[^"\n]{0,4}at [\w.$/]{1,300}\([^()"\n]{1,100}\)")',
+        rb'(?:^|[,;\t])"[ \t]{0,80}(?:""[^"\n]{1,200}""|[^"\n]{0,4}at [\w.$/]{1,300}\([^()"\n]{1,100}\)")',
         re.MULTILINE,
     )
 
