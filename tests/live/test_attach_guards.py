@@ -841,7 +841,7 @@ def test_at_its_limit_of_files_it_is_not_asked(
 
 
 def _deafened(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Ask without guards at the limit, and see whether it answers with room again: its accept(2) may have been quicker."""
+    """Ask without guards at the limit; whether it answers with room again: its accept(2) may have been quicker."""
     with monkeypatch.context() as unguarded:
         without_guards(unguarded)
         free = set(range(1000)) - {int(p.name) for p in Path(f"/proc/{patient.pid}/fd").iterdir()}
