@@ -2,9 +2,10 @@
 
     python benchmarks/memory_against_jstack.py [RUNS]
 
-A JVM with 50 threads that wait in many ways below frames of many kinds (tests/live/patient/Mix.java); the tools take
-turns on it, so that all meet the same machine, each as a process of its own. The measure is the ratio of the medians.
-Aim: not longer than jstack, and a tenth of jhsdb at the most.
+Each run is the first look at a JVM of its own, as a hung one gets it: 50 threads that wait in many ways below frames of
+many kinds (tests/live/patient/Mix.java). The tools take turns, so that all meet the same machine, each as a process of
+its own. The measure is the ratio of the medians. Aim: not longer than jstack, and a tenth of jhsdb at the most. A
+second look by jstack is quicker: the JVM's listener is there by then.
 
 Needs jstack and jhsdb (a whole JDK) on the PATH, or in JSTACK and JHSDB; the JVM is that JDK's own, or JAVA.
 """
@@ -30,12 +31,22 @@ def program(variable: str, *candidates: str) -> str:
     sys.exit(f"error: {variable.lower()} was not found\nhint: set {variable}=/path/to/it")
 
 
-def measured(command: list[str]) -> float:
-    """Milliseconds that *command* takes; it must succeed and show the threads."""
+def measured(command: list[str], java: str) -> float:
+    """Milliseconds that *command* with the PID of a fresh JVM takes; it must succeed and show the threads."""
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, check=False, env=env)
-    taken = (time.perf_counter() - start) * 1000
+    start_jvm = [java, "-cp", str(CLASSES), "Mix"]
+    with subprocess.Popen(start_jvm, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as target:
+        try:
+            if target.stdout is None or not target.stdout.readline():
+                sys.exit("error: the JVM did not start")
+            time.sleep(1)  # let its compiler threads come to rest
+            start = time.perf_counter()
+            done = subprocess.run(
+                [*command, str(target.pid)], capture_output=True, check=False, env=env
+            )
+            taken = (time.perf_counter() - start) * 1000
+        finally:
+            target.kill()
     if done.returncode or b"Mix.recurse" not in done.stdout:
         sys.exit(f"error: {command[0]} exited with {done.returncode}: {done.stderr.decode()}")
     return taken
@@ -44,30 +55,24 @@ def measured(command: list[str]) -> float:
 def main() -> None:
     """Measure, and print the table."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    jstack, jhsdb = program("JSTACK", "jstack"), program("JHSDB", "jhsdb")
-    seedstall = str(Path(sys.executable).with_name("seedstall"))
-    java = [program("JAVA", "java"), "-cp", str(CLASSES), "Mix"]
-    with subprocess.Popen(java, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as target:
-        try:
-            if target.stdout is None or not target.stdout.readline():
-                sys.exit("error: the JVM did not start")
-            time.sleep(1)  # let its compiler threads come to rest
-            pid = str(target.pid)
-            tools = {
-                "seedstall dump --memory": [seedstall, "dump", pid, "--memory"],
-                "jstack": [jstack, pid],
-                "jhsdb jstack": [jhsdb, "jstack", "--pid", pid],
-            }
-            times: dict[str, list[float]] = {name: [] for name in tools}
-            for command in tools.values():
-                measured(command)  # not counted: fills the caches of all
-            for turn in range(runs):
-                print(f"turn {turn + 1} of {runs}", file=sys.stderr)
-                for name, command in tools.items():
-                    times[name].append(measured(command))
-        finally:
-            target.kill()
-    print(f"{'ms':<26}{'median':>9}{'min':>9}{'max':>9}")
+    tools = {
+        "seedstall dump --memory": [
+            str(Path(sys.executable).with_name("seedstall")),
+            "dump",
+            "--memory",
+        ],
+        "jstack": [program("JSTACK", "jstack")],
+        "jhsdb jstack": [program("JHSDB", "jhsdb"), "jstack", "--pid"],
+    }
+    java = program("JAVA", "java")
+    times: dict[str, list[float]] = {name: [] for name in tools}
+    for command in tools.values():
+        measured(command, java)  # not counted: fills the caches of all
+    for turn in range(runs):
+        print(f"turn {turn + 1} of {runs}", file=sys.stderr)
+        for name, command in tools.items():
+            times[name].append(measured(command, java))
+    print(f"{'ms, first look':<26}{'median':>9}{'min':>9}{'max':>9}")
     for name, taken in times.items():
         print(f"{name:<26}{statistics.median(taken):>9.1f}{min(taken):>9.1f}{max(taken):>9.1f}")
     ours, *others = (statistics.median(taken) for taken in times.values())

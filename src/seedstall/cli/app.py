@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import signal
 import sys
@@ -68,8 +67,6 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, a shell's background job
             signal.signal(number, _interrupt)
-    # A run is short and makes few cycles: the collector's many small rounds at start-up cost 5 % of it.
-    gc.set_threshold(50_000, 20, 50)
     # Only the command that is meant is imported and built: all of them cost 20 ms more.
     meant = sys.argv[1] if len(sys.argv) > 1 else ""
     wanted = (meant,) if meant in COMMANDS else COMMANDS
