@@ -223,6 +223,7 @@ def test_a_wrapper_that_leaves_its_jvm_behind_is_followed(java: Path, tmp_path: 
     os.close(holder)
 
 
+@pytest.mark.matrix  # the drips race with a start that another half of the suite slows down
 @pytest.mark.tomcat
 @pytest.mark.root
 @pytest.mark.usefixtures("namespaces")
