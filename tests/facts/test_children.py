@@ -240,7 +240,7 @@ def test_a_script_leads_to_what_it_waits_for(
             looks: list[ScriptWait | Missing] = []
 
             def asleep() -> bool:
-                look = waited(source)  # noqa: B023 - called within this turn
+                look = waited(source)
                 looks.append(look)  # noqa: B023 - the same
                 at = look.chain[-1] if isinstance(look, ScriptWait) else None
                 return _last(look) == ("sleep", "61") and at is not None and bool(at.task.syscall)
