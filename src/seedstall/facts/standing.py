@@ -10,6 +10,7 @@ from seedstall.facts.waits import still_ms
 from seedstall.knowledge import places, stacks
 from seedstall.knowledge.kernel import waits_for_partner
 from seedstall.knowledge.syscalls import OPENS, READS
+from seedstall.knowledge.vmthreads import COLLECTORS_IN_DUMPS
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess, Launch
 from seedstall.model.seeding import SeedRole
@@ -45,19 +46,6 @@ _STARTERS = (
     "WrapperListener_start_runner",
 )
 """Threads that do the work of a start in their products, beside ``main``."""
-_COLLECTORS = (
-    "GC Thread#",
-    "G1 ",
-    "G1 Main Marker",
-    "ParGC",
-    "GC task thread#",  # 8
-    "Gang worker#",
-    "Concurrent Mark-Sweep",
-    "ZWorker",
-    "ZDriver",
-    "Shenandoah",
-)
-"""Names of the collectors' threads, as far as the kernel's fifteen characters go. Serial collects in the VM's own."""
 _UNSURE = frozenset((Cause.WAITING, Cause.APPLICATION, Cause.CONTENTION, Cause.IO))
 """What main may look like while another thread, lost from a damaged dump, is the one that tells."""
 _GENERATORS = (stacks.API, "sun.security.provider.", "com.ibm.crypto.provider.")
@@ -412,7 +400,7 @@ def work_shares(
         origin = dumps.dumps[-1].origin
     else:
         raise Unavailable(tasks)
-    collector = [ms for name, ms in used if name.startswith(_COLLECTORS)]
+    collector = [ms for name, ms in used if name.startswith(COLLECTORS_IN_DUMPS)]
     if not collector:
         # JDK 8 gives the kernel no names, and the serial collector has no thread of its own.
         raise Unavailable(Missing(Why.NOT_COLLECTED, (Ref(Space.PROCESS, "task/*/comm"),)))

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-OF_COLLECTOR = (
-    "GC Thread", "G1 ", "ParGC", "Gang worker", "ZWorker", "ZDriver", "ZStat", "Shenandoah", "VM Thread",
-)  # fmt: skip
+COLLECTORS = ("GC Thread", "G1 ", "ParGC", "Gang worker", "ZWorker", "ZDriver", "Shenandoah")
+"""The threads that collect. Serial collects in the VM's own."""
+COLLECTORS_IN_DUMPS = (*COLLECTORS, "GC task thread#", "Concurrent Mark-Sweep")
+"""The same, with the names that dumps of 8 give."""
+OF_COLLECTOR = (*COLLECTORS, "ZStat", "VM Thread")
 """The collector's, and the thread in which a pause is run."""
 OF_MACHINE = (
     *OF_COLLECTOR, "C1 Compiler", "C2 Compiler", "Sweeper", "Signal Dispatch", "Service Thread", "VM Periodic",
