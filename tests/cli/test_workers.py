@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -83,10 +84,14 @@ def test_a_folder_is_summed_up_the_worst_first(folder: Path) -> None:
     assert done.returncode == 10
     assert done.stderr == ""  # no bar: it is no terminal
     head, *rows = done.stdout[done.stdout.rindex("summary of ") :].splitlines()
-    assert head == "summary of 24 cases"
-    assert rows[0].split()[0] == "stalled"
-    assert rows[-1].split()[0] in ("unknown", "clear")
-    assert sum(int(row.split("  ")[-2 if "/" in row else -1]) for row in rows) == 24
+    assert head == f"summary of 24 cases in {folder}/"
+    blank = rows.index("")
+    verdicts, fleet = rows[:blank], rows[blank + 2 :]
+    assert verdicts[0].split()[0] == "stalled"
+    assert verdicts[-1].split()[0] in ("unknown", "clear")
+    assert f"{folder}/" not in "".join(rows)
+    assert sum(int(re.split(r"\s{2,}", row)[2]) for row in verdicts) == 24
+    assert sum(int(row.split()[0]) for row in fleet) == 24
     assert done.stdout.count(f"{folder}/") >= 24
 
 

@@ -4,6 +4,7 @@ import lzma
 import zipfile
 from collections.abc import Callable
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from benchmarks.gen_dumps import series as moments
@@ -17,6 +18,8 @@ from seedstall.model.log import Observations, ServerLog
 from seedstall.model.threads import ThreadDumps
 from seedstall.parse import packed
 from seedstall.source.base import Held
+from seedstall.source.detect import Kind, Target
+from seedstall.source.inputs import InputSource
 
 DUMP = Ref(Space.ATTACH, "threaddump")
 HANG = live("tomcat10-jdk17-hang.txt")
@@ -202,3 +205,48 @@ def test_what_the_user_says_is_no_text() -> None:
     known = Case(Held({Ref(Space.INPUT, "given/jdk"): b"17"}), inputs.PROVIDERS)
 
     assert why(known.get(InputTexts)).why is Why.NOT_COLLECTED
+
+
+def test_what_is_no_text_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    """A ticket holds pictures and heap dumps beside the log."""
+    with zipfile.ZipFile(tmp_path / "ticket.zip", "w") as archive:
+        archive.writestr("screen.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+        archive.writestr("java.hprof", b"JAVA PROFILE 1.0.2\0\0\0\0\x08" + bytes(9 << 20))
+        archive.writestr("app.jar", b"PK\x03\x04" + bytes(26) + b"META-INF/MANIFEST.MF")
+        archive.writestr("note.txt", "hello\n")
+    name = str(tmp_path / "ticket.zip")
+    found = inputs.input_texts(InputSource([Target(name, Kind.FILE, path=name)]))
+
+    assert [inner for inner, _ in found.texts] == [f"{name}!note.txt"]
+    told = [missing.detail for missing in found.unread]
+    assert [any(word in why for why in told) for word in ("PNG", "hprof", "jar")] == [True] * 3
+
+
+@pytest.mark.parametrize("pause", [0, 95])
+def test_a_silence_between_two_parts_of_a_long_log_is_one(
+    pause: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "HELD", 1 << 10)
+    monkeypatch.setattr("seedstall.parse.longtext.PART", 1)
+    monkeypatch.setattr("seedstall.parse.longtext.PIECE", 4 << 10)
+    line = "{:02d}:{:02d}:{:02d}.000 INFO [main] org.apache.catalina.core.X.y {}\n"
+    begin = line.format(10, 0, 0, "x").replace(
+        "core.X.y", "startup.Catalina.load Initialised in [310] milliseconds"
+    )
+    before = [line.format(10, 0, 1 + n // 40, "a" * 40) for n in range(400)]
+    after = [
+        line.format(10, (60 + pause) // 60, pause % 60 + n // 100, "b" * 40) for n in range(400)
+    ]
+    log = (begin + "".join(before + after)).encode()
+    assert len(log) > 32 << 10
+    held = case({"a.log": Why.TRUNCATED})
+    rest, long = inputs._read_long(
+        "a.log", iter([log[at : at + 4096] for at in range(0, len(log), 4096)])
+    )
+    texts = InputTexts((("a.log", rest),), (), {"a.log": long})
+    found = inputs.server_log_of_case(held._source, texts)
+    longest = found.silences[0]
+
+    assert longest.line == 401
+    assert longest.until_line == 402
+    assert longest.ms == (60 + pause - 10) * 1000

@@ -7,6 +7,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -122,9 +123,51 @@ def test_bombs_in_archives_are_refused_with_the_limit_named() -> None:
 def test_a_damaged_archive_is_said_to_be_one() -> None:
     whole = zipped(a=bytes(range(256)) * 50)
 
-    for part in (whole[:-30], whole[: len(whole) // 2], whole[:12]):
-        with pytest.raises(ValueError, match="not a whole zip"):
-            members(part)
+    with pytest.raises(ValueError, match="not a whole zip"):
+        members(whole[:12])
+    (first,) = members(whole[: len(whole) // 2])
+    assert (first.name, first.lack) == ("a", "cut short")
+
+
+def test_an_archive_without_its_list_is_read_by_the_headers_of_its_files() -> None:
+    texts = {name: (f"{name} line\n" * 9_000).encode() for name in ("a.txt", "b.txt", "c.txt")}
+    whole = zipped(**texts)
+    streamed = io.BytesIO()
+    out: Any = _Unseekable(streamed)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in texts.items():
+            archive.writestr(name, data)
+    stored = io.BytesIO()
+    with zipfile.ZipFile(stored, "w") as archive:
+        for name, data in texts.items():
+            archive.writestr(name, data)
+    for archived in (whole, streamed.getvalue(), stored.getvalue()):
+        lost = archived[: archived.index(b"PK\x01\x02")]
+
+        *found, rest = members(lost)
+        assert {member.name: member.data for member in found} == texts
+        assert not any(member.lack for member in found)
+        assert "list of its files is lost" in rest.lack
+
+        *found, last = members(lost[:-200])
+        assert [member.name for member in found] == ["a.txt", "b.txt"]
+        assert last.name == "c.txt"
+        assert "cut short" in last.lack
+        with pytest.raises(ValueError, match="the limit"):
+            members(lost, limit=100_000)
+
+
+class _Unseekable:
+    """A pipe: sizes stand behind each file's content."""
+
+    def __init__(self, to: io.BytesIO) -> None:
+        self._to = to
+
+    def write(self, data: bytes) -> int:
+        return self._to.write(data)
+
+    def flush(self) -> None:
+        pass
 
 
 @given(st.sampled_from([b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh9", b""]), st.binary(max_size=200))

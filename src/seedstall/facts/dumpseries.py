@@ -181,6 +181,14 @@ def _in_order(group: list[ThreadDump]) -> list[ThreadDump]:
     return [group[index] for index in sorted(range(len(group)), key=keys.__getitem__)]
 
 
+def moments(group: Sequence[ThreadDump]) -> tuple[list[float | None], bool]:
+    """When each dump of one JVM was taken, in milliseconds; and whether that counts from the JVM's start (11+)."""
+    ages = [_elapsed(dump) for dump in group]
+    if group and all(age is not None for age in ages):
+        return ages, True
+    return _times(group), False
+
+
 def _times(group: Sequence[ThreadDump]) -> list[float | None]:
     """When each dump was taken, in milliseconds of one clock; ``None`` where it does not say.
 

@@ -7,11 +7,13 @@ from dataclasses import field, replace
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
+from seedstall.model.bundle import MEMORY_DUMP
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.incident import Incident, IncidentKind
-from seedstall.model.log import Observation, Observations, ServerLog
+from seedstall.model.log import Observation, Observations, ServerLog, Silence
 from seedstall.model.record import dataclass
 from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
+from seedstall.parse.filetype import HEAD, filetype
 from seedstall.parse.text import Text, plain
 from seedstall.source.base import MEMORY, Source, pieces
 
@@ -48,6 +50,8 @@ class LongInput:
     observations: tuple[Observation, ...] = ()
     lines: int = 0
     incidents: tuple[Incident, ...] = ()
+    silences: tuple[Silence, ...] = ()
+    """What the parts do not have of a start that goes through several."""
 
 
 def input_texts(source: Source) -> InputTexts:
@@ -65,8 +69,13 @@ def input_texts(source: Source) -> InputTexts:
     for name in listed.value.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         ref = Ref(Space.INPUT, name)
         try:
-            for inner, data, lack in _contents(source, ref):
-                if isinstance(data, bytes):
+            for inner, content, lack in _contents(source, ref):
+                head, data = _begun(content)
+                other = filetype(head)
+                if other is not None:
+                    told = f"{inner} is {other.what}: {other.instead}"
+                    unread.append(Missing(Why.MALFORMED, (Ref(Space.INPUT, inner),), told))
+                elif isinstance(data, bytes):
                     texts.append((inner, plain(data)))
                 else:
                     lacks = [lack] if lack else []
@@ -83,6 +92,14 @@ def input_texts(source: Source) -> InputTexts:
         except ValueError as error:
             unread.append(Missing(Why.MALFORMED, (ref,), f"{name}: {error}"))
     return InputTexts(tuple(texts), tuple(unread), long)
+
+
+def _begun(content: bytes | Iterator[bytes]) -> tuple[bytes, bytes | Iterator[bytes]]:
+    """How *content* begins, and all of it."""
+    if isinstance(content, bytes):
+        return content[:HEAD], content
+    head = next(content, b"")
+    return head[:HEAD], chain((head,), content)
 
 
 _Content: TypeAlias = tuple[str, "bytes | Iterator[bytes]", str]
@@ -147,16 +164,18 @@ def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
     from seedstall.parse.incident import incidents, merged  # noqa: PLC0415 - the same
     from seedstall.parse.longtext import LongText  # noqa: PLC0415 - only for such an input
     from seedstall.parse.observation import observations  # noqa: PLC0415 - see above
-    from seedstall.parse.serverlog import server_log  # noqa: PLC0415 - see above
+    from seedstall.parse.serverlog import Silences, server_log  # noqa: PLC0415 - see above
 
     long = LongText(name)
     logs: list[ServerLog] = []
     seen: dict[tuple[str, int], Observation] = {}
     told: tuple[Incident, ...] = ()
     rest: Text | None = None
+    silences = Silences(name)
     for part in long.parts(data):
         if rest is not None:
             logs.append(server_log(rest, name))
+            silences.part(rest, logs[-1])
             # A debugger is waited for in the last line of all.
             more = (i for i in incidents(rest, name) if i.kind is not IncidentKind.DEBUGGER)
             told = merged(told, tuple(more))
@@ -164,7 +183,12 @@ def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
                 seen |= {(o.kind, o.line): o for o in observations(rest, name).items}
         rest = part
     observed = tuple(seen.values())
-    return rest or Text(b""), LongInput(long.dumps, tuple(logs), observed, long.lines, told)
+    rest = rest or Text(b"")
+    if logs:
+        silences.part(rest, server_log(rest, name))
+    return rest, LongInput(
+        long.dumps, tuple(logs), observed, long.lines, told, tuple(silences.found)
+    )
 
 
 def thread_dumps_of_case(source: Source, inputs: InputTexts | Missing) -> ThreadDumps:
@@ -205,12 +229,12 @@ def _of_jvm(source: Source) -> tuple[ThreadDump, ...] | Missing:
     """
     said = source.read(FIRST)
     attach_first = isinstance(said, Got) and said.value == b"attach"
-    read = None if attach_first else _from_memory(source)
+    read = None if attach_first else from_memory(source)
     if isinstance(read, ThreadDump) and read.complete and not any(map(_own_shows, read.threads)):
         return (read,)
     attached = _attached(source)
     if isinstance(attached, Missing) and read is None:
-        read = _from_memory(source)
+        read = from_memory(source)
     if isinstance(attached, Missing) and isinstance(read, ThreadDump):
         return (read,)
     if isinstance(attached, Missing) and isinstance(read, Missing):
@@ -241,8 +265,13 @@ def _attached(source: Source) -> tuple[ThreadDump, ...] | Missing:
     return Missing(Why.MALFORMED, (DUMP,), f"the answer holds no thread: {start!r}")
 
 
-def _from_memory(source: Source) -> ThreadDump | Missing:
+def from_memory(source: Source) -> ThreadDump | Missing:
     """The threads as its memory holds them. Evidence that holds no memory costs nothing here."""
+    told = source.read(MEMORY_DUMP)
+    if isinstance(told, Got):
+        return _once_read(told.value)
+    if told.why is not Why.NOT_COLLECTED:  # of a bundle, whose maker could not read it
+        return told
     held = source.read(MEMORY)
     if isinstance(held, Missing) and held.why in (Why.NOT_COLLECTED, Why.REFUSED):
         return held
@@ -252,6 +281,16 @@ def _from_memory(source: Source) -> ThreadDump | Missing:
         return memory_dump(source)
     except Unavailable as error:
         return error.missing
+
+
+def _once_read(text: bytes) -> ThreadDump | Missing:
+    """What its memory held when a bundle was made of it."""
+    from seedstall.parse.remembered import remembered  # noqa: PLC0415 - only for bundles
+
+    try:
+        return remembered(text)
+    except ValueError as error:
+        return Missing(Why.MALFORMED, (MEMORY_DUMP,), str(error))
 
 
 def _neither(attached: Missing, read: Missing) -> Missing:
@@ -296,7 +335,11 @@ def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
             before = inputs.long[name].logs
             logs += before
             lines = inputs.long[name].lines - sum(part.lines for part in before)
-            log = replace(log, lines=lines if log.lines else 0)
+            log = replace(
+                log,
+                lines=lines if log.lines else 0,
+                silences=(*log.silences, *inputs.long[name].silences),
+            )
         logs.append(log)
     logs = [log for log in logs if log.lines]
     if not logs:
@@ -314,7 +357,8 @@ def server_log_of_case(_source: Source, inputs: InputTexts) -> ServerLog:
         os_release=_first(log.os_release for log in logs),
         product_version=_first(log.product_version for log in logs),
         begins=_joined(logs, lambda log: log.begins),
-        silences=_joined(logs, lambda log: log.silences),
+        # A start may go through several parts of a long log: its longest silence is the first of its own.
+        silences=tuple(sorted(_joined(logs, lambda log: log.silences), key=lambda s: -s.ms)),
     )
 
 

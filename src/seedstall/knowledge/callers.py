@@ -8,6 +8,7 @@ ask.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from seedstall.model.seeding import Instance
@@ -183,13 +184,11 @@ def caller_of(outer: Iterable[str]) -> Found:
     names = _near(outer)
     first = next((name for name in names if not is_jdk(name)), "")
     for name in names:
-        row = _row(PROGRAMS, name)
+        row = _program(name)
         if row is not None:
             return Found(row.words, name, row.product, row.asks_for)
     rows = [
-        (FUNCTIONS.index(row), name, row)
-        for name in _inside_jdk(names)
-        if (row := _row(FUNCTIONS, name))
+        (FUNCTIONS.index(row), name, row) for name in _inside_jdk(names) if (row := _function(name))
     ]
     if not rows:
         return Found(frame=first)
@@ -217,6 +216,17 @@ def _inside_jdk(names: Sequence[str]) -> Sequence[str]:
     """The frames up to the first that is not the JDK's: only those are between the program and the generator."""
     end = next((i for i, name in enumerate(names) if not is_jdk(name)), len(names))
     return names[:end]
+
+
+@lru_cache(maxsize=4096)
+def _program(name: str) -> Caller | None:
+    """Kept: the same frames stand in every dump of a series."""
+    return _row(PROGRAMS, name)
+
+
+@lru_cache(maxsize=4096)
+def _function(name: str) -> Caller | None:
+    return _row(FUNCTIONS, name)
 
 
 def _row(table: tuple[Caller, ...], name: str) -> Caller | None:

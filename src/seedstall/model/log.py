@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from seedstall.model.record import dataclass
@@ -112,21 +114,21 @@ class ServerLog:
 
     def runs(self) -> tuple[Run, ...]:
         """The starts of the log, in order; a log of several inputs keeps each input's starts together."""
-        told: tuple[BeginLine | SeedingLine | StartLine, ...] = (
-            *self.begins,
-            *self.seeding,
-            *self.starts,
-        )
-        found: list[Run] = []
-        for origin in dict.fromkeys(line.origin for line in told):
-            lines = sorted((t for t in told if t.origin == origin), key=lambda entry: entry.line)
-            found.extend(_runs(lines))
-        return tuple(found)
+        return tuple(chain.from_iterable(self._by_input()))
+
+    def _by_input(self) -> Iterator[Iterator[Run]]:
+        told: dict[str, list[BeginLine | SeedingLine | StartLine]] = {}
+        lines: Iterator[BeginLine | SeedingLine | StartLine]
+        lines = chain(self.begins, self.seeding, self.starts)
+        for line in lines:
+            told.setdefault(line.origin, []).append(line)
+        for found in told.values():
+            yield _runs(sorted(found, key=lambda entry: entry.line))
 
     def last_runs(self) -> tuple[Run, ...]:
         """The last start of each input."""
-        last = {run.origin: run for run in self.runs()}
-        return tuple(last.values())
+        last = (deque(runs, maxlen=1) for runs in self._by_input())
+        return tuple(runs[0] for runs in last if runs)
 
     @property
     def shows_a_start(self) -> bool:

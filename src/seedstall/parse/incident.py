@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
 from seedstall.model.incident import Incident, IncidentKind
 from seedstall.parse.text import Input, Lines, Text, excerpt, line_around, plain, shown
+from seedstall.parse.words import find, holds
 
 MOST_LINES = 2_000
 """Lines of one kind looked at: a log may repeat itself for ever."""
@@ -28,11 +30,13 @@ class _Mark(NamedTuple):
 
     kind: IncidentKind
     literal: bytes
-    shape: re.Pattern[bytes]
+    shape: bytes
 
 
-def _mark(kind: IncidentKind, literal: bytes, shape: bytes) -> _Mark:
-    return _Mark(kind, literal, re.compile(shape, re.MULTILINE))
+@cache
+def _compiled(shape: bytes) -> re.Pattern[bytes]:
+    """Compiled where its line stands in a text: hardly one of them does."""
+    return re.compile(shape, re.MULTILINE)
 
 
 _FAILED = rb"(?:Exception|rror|annot|ailed|SEVERE|FATAL|ENOSPC)[^\n]{0,200}?"
@@ -45,124 +49,124 @@ _THROWN = (
 """What stands before the name of an exception that was thrown."""
 
 _MARKS = (
-    _mark(
+    _Mark(
         IncidentKind.PROBE,
         b" probe failed: ",
         rb"(?:Liveness|Startup) probe failed: (?:HTTP|Get|dial|command|OCI|rpc|timeout|status|service|error|$|\S+:)",
     ),
-    _mark(IncidentKind.PROBE, b"Probe failed", rb"Probe failed\" probeType=\"(?:Liveness|Startup)"),
-    _mark(
+    _Mark(IncidentKind.PROBE, b"Probe failed", rb"Probe failed\" probeType=\"(?:Liveness|Startup)"),
+    _Mark(
         IncidentKind.PROBE_KILL,
         b" probe, will be ",
         rb"Container (?P<who>\S{1,80}) failed (?:liveness|startup) probe, will be (?:restarted|killed)",
     ),
-    _mark(
+    _Mark(
         IncidentKind.RESTARTS,
         b"CrashLoopBackOff",
         rb"(?:Reason:\s{1,40}|\"reason\":\s?\"|\d+/\d+\s{1,20})CrashLoopBackOff(?:\s{1,20}(?P<value>\d{1,6})\b)?",
     ),
-    _mark(
+    _Mark(
         IncidentKind.RESTARTS,
         b"ack-off restarting failed",
         rb"BackOff\b[^\n]{0,200}Back-off restarting failed container",
     ),
-    _mark(
+    _Mark(
         IncidentKind.RESTARTS,
         b"Restart Count:",
         rb"^\s{0,40}Restart Count:\s{1,40}(?P<value>[1-9]\d{0,5})\s*$",
     ),
-    _mark(
+    _Mark(
         IncidentKind.RESTARTS,
         b"restart counter is at ",
         rb"(?<![\w@.\\:-])(?P<who>[\w@.\\:-]{1,100}\.service): [^\n]{0,80}restart counter is at (?P<value>\d{1,6})\b",
     ),
-    _mark(
+    _Mark(
         IncidentKind.START_TIMEOUT,
         b"tart operation timed out",
         rb"(?<![\w@.\\-])(?P<who>[\w@.\\-]{1,100}\.service):? [sS]tart operation timed out",
     ),
-    _mark(
+    _Mark(
         IncidentKind.START_TIMEOUT,
         b"ailed with result 'timeout'",
         rb"(?<![\w@.\\-])(?P<who>[\w@.\\-]{1,100}\.service): Failed with result 'timeout'",
     ),
-    _mark(IncidentKind.START_TIMEOUT, b"(Result: timeout)", rb"Active: failed \(Result: timeout\)"),
-    _mark(
+    _Mark(IncidentKind.START_TIMEOUT, b"(Result: timeout)", rb"Active: failed \(Result: timeout\)"),
+    _Mark(
         IncidentKind.OUT_OF_MEMORY_KILL,
         b"OOMKilled",
         rb"(?:^\s{0,40}Reason:\s{1,40}|\"reason\":\s?\"|\breason: |\d+/\d+\s{1,20})OOMKilled"
         rb"|\bOOMKilled\"?\s?[:=]\s?\"?true",
     ),
-    _mark(
+    _Mark(
         IncidentKind.OUT_OF_MEMORY_KILL,
         b"ut of memory: Kill",
         rb"ut of memory: Kill(?:ed)? process \d{1,9},? \((?P<who>[^)\n]{1,20})",
     ),
-    _mark(
+    _Mark(
         IncidentKind.OUT_OF_MEMORY_KILL,
         b"oom-kill:",
         rb"oom-kill:constraint=[^\n]{1,300},task=(?P<who>[^,\n]{1,20})",
     ),
-    _mark(
+    _Mark(
         IncidentKind.OUT_OF_MEMORY_KILL,
         b"oom-kill'",
         rb"(?<![\w@.\\-])(?P<who>[\w@.\\-]{1,100}\.service): Failed with result 'oom-kill'",
     ),
-    _mark(
+    _Mark(
         IncidentKind.OUT_OF_MEMORY_KILL,
         b"killed by the OOM killer",
         rb"(?<![\w@.\\-])(?P<who>[\w@.\\-]{1,100}\.service): A process of this unit has been killed by the OOM killer",
     ),
-    _mark(IncidentKind.SIGNAL, b"Exit Code:", rb"^\s{0,40}Exit Code:\s{1,40}(?P<value>137)\s*$"),
-    _mark(IncidentKind.TERMINATED, b"Exit Code:", rb"^\s{0,40}Exit Code:\s{1,40}(?P<value>143)\s*$"),
-    _mark(IncidentKind.SIGNAL, b'xitCode":', rb"\"[eE]xitCode\":\s{0,20}(?P<value>137)\b"),
-    _mark(IncidentKind.TERMINATED, b'xitCode":', rb"\"[eE]xitCode\":\s{0,20}(?P<value>143)\b"),
-    _mark(IncidentKind.SIGNAL, b"Exited (1", rb"Exited \((?P<value>137)\) (?:\d|About|Less)"),
-    _mark(IncidentKind.TERMINATED, b"Exited (1", rb"Exited \((?P<value>143)\) (?:\d|About|Less)"),
-    _mark(IncidentKind.SIGNAL, b"code=killed", rb"\bcode=killed, (?:status|signal)=(?:9/)?KILL"),
-    _mark(IncidentKind.TERMINATED, b"code=killed", rb"\bcode=killed, (?:status|signal)=(?:15/)?TERM"),
-    _mark(IncidentKind.SIGNAL, b"code=exited", rb"\bcode=exited, status=(?P<value>137)\b"),
-    _mark(IncidentKind.TERMINATED, b"code=exited", rb"\bcode=exited, status=(?P<value>143)\b"),
-    _mark(
+    _Mark(IncidentKind.SIGNAL, b"Exit Code:", rb"^\s{0,40}Exit Code:\s{1,40}(?P<value>137)\s*$"),
+    _Mark(IncidentKind.TERMINATED, b"Exit Code:", rb"^\s{0,40}Exit Code:\s{1,40}(?P<value>143)\s*$"),
+    _Mark(IncidentKind.SIGNAL, b'xitCode":', rb"\"[eE]xitCode\":\s{0,20}(?P<value>137)\b"),
+    _Mark(IncidentKind.TERMINATED, b'xitCode":', rb"\"[eE]xitCode\":\s{0,20}(?P<value>143)\b"),
+    _Mark(IncidentKind.SIGNAL, b"Exited (1", rb"Exited \((?P<value>137)\) (?:\d|About|Less)"),
+    _Mark(IncidentKind.TERMINATED, b"Exited (1", rb"Exited \((?P<value>143)\) (?:\d|About|Less)"),
+    _Mark(IncidentKind.SIGNAL, b"code=killed", rb"\bcode=killed, (?:status|signal)=(?:9/)?KILL"),
+    _Mark(IncidentKind.TERMINATED, b"code=killed", rb"\bcode=killed, (?:status|signal)=(?:15/)?TERM"),
+    _Mark(IncidentKind.SIGNAL, b"code=exited", rb"\bcode=exited, status=(?P<value>137)\b"),
+    _Mark(IncidentKind.TERMINATED, b"code=exited", rb"\bcode=exited, status=(?P<value>143)\b"),
+    _Mark(
         IncidentKind.HEAP,
         b"java.lang.OutOfMemoryError",
         _THROWN + rb"java\.lang\.OutOfMemoryError(?::|$)"
         rb"|java\.lang\.OutOfMemoryError[^\n]{0,200}\n\s{1,8}at ",
     ),
-    _mark(
+    _Mark(
         IncidentKind.HEAP,
         b"insufficient memory for the Java Runtime Environment",
         rb"# There is insufficient memory for the Java Runtime Environment to continue",
     ),
-    _mark(
+    _Mark(
         IncidentKind.COLLECTIONS,
         b"GC overhead limit exceeded",
         _THROWN + rb"java\.lang\.OutOfMemoryError: GC overhead limit exceeded",
     ),
-    _mark(
+    _Mark(
         IncidentKind.PORT,
         b"Address already in use",
         rb"(?:Exception|rror|SEVERE|FATAL|\bbind|Bind|ailed)[^\n]{0,200}?Address already in use" + _UNQUOTED,
     ),
-    _mark(
+    _Mark(
         IncidentKind.PORT,
         b"was already in use",
         rb"(?:^|failed to start\. |^[^\n]{0,200}\bERROR\b[^\n]{0,200}?)Port (?P<value>\d{1,5}) was already in use",
     ),
-    _mark(IncidentKind.DISK, b"No space left on device", _FAILED + rb"No space left on device" + _UNQUOTED),
-    _mark(IncidentKind.FILES, b"Too many open files", _FAILED + rb"Too many open files" + _UNQUOTED),
-    _mark(IncidentKind.SCHEMA_LOCK, b"Waiting for changelog lock", rb"Waiting for changelog lock\.{2,}"),
-    _mark(
+    _Mark(IncidentKind.DISK, b"No space left on device", _FAILED + rb"No space left on device" + _UNQUOTED),
+    _Mark(IncidentKind.FILES, b"Too many open files", _FAILED + rb"Too many open files" + _UNQUOTED),
+    _Mark(IncidentKind.SCHEMA_LOCK, b"Waiting for changelog lock", rb"Waiting for changelog lock\.{2,}"),
+    _Mark(
         IncidentKind.SCHEMA_LOCK,
         b"Could not acquire change log lock",
         rb"Could not acquire change log lock\.\s{1,4}Currently locked by (?P<who>[^\n]{1,100}?)(?: since|$)",
     ),
-    _mark(
+    _Mark(
         IncidentKind.NO_STRONG,
         b"No strong SecureRandom impls available",
         rb"Exception: No strong SecureRandom impls available(?::|\s*$)",
     ),
-    _mark(
+    _Mark(
         IncidentKind.SAFEPOINT,
         b"SafepointSynchronize::begin: Timeout detected",
         rb"# SafepointSynchronize::begin: Timeout detected:$",
@@ -246,12 +250,12 @@ def _note(
 
 
 def _places(data: bytes, mark: _Mark) -> Iterator[tuple[int, re.Match[bytes]]]:
-    at = data.find(mark.literal)
+    at = find(data, mark.literal)
     for _ in range(MOST_LINES):
         if at < 0:
             return
         start, end = line_around(data, at, _WINDOW)
-        match = mark.shape.search(data, start, min(end + 40, len(data)))
+        match = _compiled(mark.shape).search(data, start, min(end + 40, len(data)))
         if match is not None and match.start() <= at + len(mark.literal):
             yield start, match
         at = data.find(mark.literal, max(end, at + 1))
@@ -259,7 +263,7 @@ def _places(data: bytes, mark: _Mark) -> Iterator[tuple[int, re.Match[bytes]]]:
 
 def _is_a_stop(data: bytes) -> bool:
     """Whether the time-out is that of a stop: systemd's result is ``timeout`` for both."""
-    return b"tart operation timed out" not in data and any(stop in data for stop in _STOPS)
+    return b"tart operation timed out" not in data and any(holds(data, stop) for stop in _STOPS)
 
 
 def _slow_thread(data: bytes, found: dict[IncidentKind, _Found]) -> None:
@@ -272,7 +276,7 @@ def _slow_thread(data: bytes, found: dict[IncidentKind, _Found]) -> None:
 
 def _collections(data: bytes, found: dict[IncidentKind, _Found]) -> None:
     """Full collections, one after another: with as many young ones between them and more, it is a log of months."""
-    if data.find(b"Pause Full") < 0 and data.find(b"[Full GC") < 0:
+    if not (holds(data, b"Pause Full") or holds(data, b"[Full GC")):
         return
     places = [match.start() for match in islice(_FULL.finditer(data), MOST_LINES)]
     for first, last in zip(places, places[FULL_MANY - 1 :], strict=False):
@@ -285,7 +289,7 @@ def _collections(data: bytes, found: dict[IncidentKind, _Found]) -> None:
 
 def _debugger(data: bytes, found: dict[IncidentKind, _Found]) -> None:
     """The last thing a JVM prints that waits for its debugger: nothing but blank lines may follow."""
-    at = data.rfind(_LISTENING)
+    at = data.rfind(_LISTENING) if holds(data, _LISTENING) else -1
     if at >= 0:
         start, end = line_around(data, at)
         if not data[end : end + 2000].strip():

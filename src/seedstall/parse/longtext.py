@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from seedstall.model.threads import JavaThread, ThreadDump
 from seedstall.parse.text import Lines, Text, line_around, normal, plain, wide_codec
 from seedstall.parse.threaddump import thread_dumps
-from seedstall.parse.threaddump.hotspot import TELLING
+from seedstall.parse.threaddump.hotspot import TELLING, hotspot_dumps
 from seedstall.parse.threaddump.series import ANCHOR_NAMES, BANNER, Irregular, Series, Walked
 
 MOST: Final = 24 << 20
@@ -49,7 +49,7 @@ class _Held(NamedTuple):
     """One of the last dumps: where it stands in the list, and its text where it was read by comparing."""
 
     place: int
-    data: bytes
+    data: bytes | memoryview
     line: int
 
 
@@ -135,25 +135,34 @@ class LongText:
 
     def _read(self, data: bytes, *, final: bool) -> bytes:
         """Read what can be read of *data*, whole lines; give back what must wait for what follows."""
+        left = self._walked(data, final=final)
+        # Of the data itself nothing is kept: of its dumps, only those that stand last by now are copied.
+        for index, held in enumerate(tuple(self._last)):
+            if isinstance(held.data, memoryview):
+                self._last[index] = held._replace(data=bytes(held.data))
+        return left
+
+    def _walked(self, data: bytes, *, final: bool) -> bytes:
         done = 0
         at = data.find(BANNER)
+        last = data.rfind(BANNER) if at >= 0 else -1
         while at >= 0:
             start = max(_top(data, at), done)
             self._between(data, done, start)
             done = start
-            below = data.find(BANNER, at + len(BANNER))
-            if below < 0 and not final and len(data) - done < USUAL:
+            if at == last and not final and len(data) - done < USUAL:
                 return data[done:]  # sooner or later its end comes: it is not read twice
             above = data.count(b"\n", done, at)
-            walked = self._series.read(data, at, self._line + above, below)
+            walked = self._series.read(data, at, self._line + above)
             if isinstance(walked, Walked):
-                self._keep(walked.dump, data[done : walked.end], self._line)
+                self._keep(walked.dump, memoryview(data)[done : walked.end], self._line)
                 line = self._line + above + walked.feeds
                 self._take(data[done : data.find(b"\n", at) + 1])
                 self._line = line
                 done = walked.end
-                at = below if below >= done else data.find(BANNER, done)
+                at = data.find(BANNER, done)
                 continue
+            below = data.find(BANNER, at + len(BANNER))
             if not final and len(data) - done < MOST and (walked is Irregular.CUT or below < 0):
                 return data[done:]
             while 0 <= below < done + LEAST:
@@ -182,7 +191,7 @@ class LongText:
         self._searched.add(len(self._rest))
         self._take(piece)
 
-    def _keep(self, dump: ThreadDump, data: bytes, line: int) -> None:
+    def _keep(self, dump: ThreadDump, data: bytes | memoryview, line: int) -> None:
         """Take in a dump, and let go of what does not matter of the one that is no longer among the last."""
         if len(self._last) == WHOLE:
             old = self._last[0].place
@@ -300,8 +309,8 @@ def _is_telling(thread: JavaThread) -> bool:
 
 
 def _whole(held: _Held, origin: str) -> ThreadDump | None:
-    """The dump with all its threads, as the careful reader has it."""
-    dumps = thread_dumps(_numbered(plain(held.data), held.line), origin)
+    """The dump with all its threads. Of one that was read by comparing, no line has a prefix or is in another form."""
+    dumps = hotspot_dumps(_numbered(Text(bytes(held.data)), held.line), origin)
     return dumps[0] if len(dumps) == 1 else None
 
 

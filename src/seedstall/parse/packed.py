@@ -6,7 +6,11 @@ since hardly anybody's log is packed so and the command that unpacks it is one w
 
 from __future__ import annotations
 
+from itertools import chain
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from seedstall.parse.filetype import HEAD, filetype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +40,17 @@ _OTHERS: Final = {
 }
 _XZ_MEMORY: Final = 128 << 20
 """What an xz stream may ask for its dictionary: ``xz -9`` needs 65 MiB."""
+_ZIP_END: Final = b"PK\x05\x06"
+_ZIP_TAIL: Final = (1 << 16) + 22
+"""Bytes at the end of an archive in which its end record stands: a comment may follow it."""
+_LOCAL: Final = Struct("<4s2xHH8xI4xHH")
+"""A file's own header: signature, flags, method, packed size, lengths of its name and of what follows that."""
+_SIZES_BEHIND: Final = 1 << 3
+_ZIP64: Final = 0xFFFF_FFFF
+_ZIP_BEHIND: Final = b"PK\x07\x08"
+_DESCRIPTOR: Final = 32
+_DEFLATED: Final = 8
+_INFLATED: Final = 64 << 10
 _USTAR: Final = slice(257, 262)
 
 
@@ -161,6 +176,21 @@ def gathered(taken: list[bytes], pieces: Iterator[bytes], limit: int = LIMIT) ->
     return b"".join(taken)
 
 
+def unpacking(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """What *pieces* unpack to, or themselves where they are not packed; no limit is held.
+
+    Raises:
+        ValueError: it is damaged, cut short, or of a kind that is not unpacked.
+    """
+    head = next(pieces, b"")
+    for sign, (kind, command) in _OTHERS.items():
+        if head.startswith(sign):
+            raise ValueError(f"{kind}: not unpacked here; {command}")
+    if head.startswith(_ZSTD):
+        raise ValueError("a zstd file: not unpacked here; zstd -dc FILE | seedstall diagnose -")
+    yield from _unpacking(chain((head,), pieces))
+
+
 def _limited(head: bytes, content: Iterator[bytes], limit: int) -> Iterator[bytes]:
     size = len(head)
     yield head
@@ -209,8 +239,11 @@ def _too_large(limit: int) -> TooLargeError:
     return TooLargeError(f"unpacks to more than {limit >> 20} MiB, the limit: not read")
 
 
-def _members(name: str, data: bytes, limit: int, depth: int) -> Iterator[Member]:
+def _members(name: str, data: bytes, limit: int, depth: int) -> Iterator[Member]:  # noqa: C901 - one case after the other
     if data.startswith(_ZIP):
+        if filetype(data[:HEAD]) is not None:
+            yield Member(name, data)  # a program or a document, and no archive of texts
+            return
         inner = _zipped(data, limit)
     else:
         data, lack = _begun(data, limit)
@@ -240,6 +273,10 @@ def _members(name: str, data: bytes, limit: int, depth: int) -> Iterator[Member]
 
 def _zipped(data: bytes, limit: int) -> Iterator[Member]:
     """The files of a zip archive; directories and links hold nothing."""
+    return (_listed_zip if _ZIP_END in data[-_ZIP_TAIL:] else _cut_zip)(data, limit)
+
+
+def _listed_zip(data: bytes, limit: int) -> Iterator[Member]:
     import zlib  # noqa: PLC0415 - only for such an input
     from io import BytesIO  # noqa: PLC0415 - see above
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - see above
@@ -267,6 +304,81 @@ def _zipped(data: bytes, limit: int) -> Iterator[Member]:
                 yield Member(info.filename, b"".join(parts), lack)
     except broken as error:
         raise ValueError(f"not a whole zip archive: {error}") from error
+
+
+def _cut_zip(data: bytes, limit: int) -> Iterator[Member]:
+    """The files of a zip archive whose end, and with it the list of its files, is lost: by their own headers.
+
+    (APPNOTE.TXT 4.3.7. Where the header leaves the sizes to what follows the content, a stream's own end tells.)
+    """
+    at = 0
+    left = limit
+    last: _Local | None = None
+    for _ in range(MOST_MEMBERS):
+        found = _local(data, at, left)
+        if found is None:
+            break
+        last = found
+        left -= len(last.member.data)
+        if left < 0:
+            raise _too_large(limit)
+        if not last.member.name.endswith("/"):
+            yield last.member
+        if last.member.lack:
+            return
+        at = last.ends
+    if last is None:
+        raise ValueError("not a whole zip archive: cut short")
+    yield Member("what follows", b"", "cut short: the archive's list of its files is lost")
+
+
+class _Local(NamedTuple):
+    """A file of a cut archive, and where the next one's header begins."""
+
+    member: Member
+    ends: int
+
+
+def _local(data: bytes, at: int, left: int) -> _Local | None:
+    if not data.startswith(_ZIP[0], at) or len(data) < at + _LOCAL.size:
+        return None
+    _, flags, method, size, name_length, extra = _LOCAL.unpack_from(data, at)
+    if flags & 1:
+        raise ValueError("a zip archive with a password: not unpacked; unzip FILE")
+    begins = at + _LOCAL.size + name_length + extra
+    name = data[at + _LOCAL.size :][:name_length].decode("utf-8", "replace")
+    told = not flags & _SIZES_BEHIND and size < _ZIP64
+    if method == _DEFLATED:
+        content, ends, lack = _inflated(data, begins, left)
+    elif method == 0 and told:
+        content, ends = data[begins : begins + size], begins + size
+        lack = "" if ends <= len(data) else "cut short"
+    else:
+        content, ends, lack = b"", len(data), "not unpacked: packed in a way seldom used"
+    if not told and not lack:
+        ends = data.find(b"PK", ends, ends + _DESCRIPTOR)
+        if ends >= 0 and data.startswith(_ZIP_BEHIND, ends):
+            ends = data.find(b"PK", ends + len(_ZIP_BEHIND), ends + _DESCRIPTOR)
+    return _Local(Member(name, content, lack), ends if ends >= 0 else len(data))
+
+
+def _inflated(data: bytes, at: int, left: int) -> tuple[bytes, int, str]:
+    """What the stream at *at* unpacks to, a little more than *left* at the most; its end, and what it lacks."""
+    import zlib  # noqa: PLC0415 - only for such an input
+
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    parts: list[bytes] = []
+    lack = "cut short"
+    try:
+        while at < len(data) and not stream.eof and left >= 0:
+            part = stream.decompress(stream.unconsumed_tail + data[at : at + _INFLATED], left + 1)
+            at += _INFLATED
+            parts.append(part)
+            left -= len(part)
+    except zlib.error as error:
+        lack = f"damaged: {error}"
+    ends = min(at, len(data)) - len(stream.unused_data)
+    return b"".join(parts), ends, "" if stream.eof else lack
 
 
 def _tarred(data: bytes) -> Iterator[Member]:

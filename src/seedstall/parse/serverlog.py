@@ -13,6 +13,7 @@ from typing import Final
 from seedstall.model.log import BeginLine, SeedingLine, ServerLog, Silence, StartLine
 from seedstall.parse import serverstart, tomcatstart
 from seedstall.parse.text import Input, Lines, Text, ends, line_around, plain, shown
+from seedstall.parse.words import find, holds
 
 _LONGEST: Final = 4000
 _MOST: Final = 10_000
@@ -55,6 +56,9 @@ _LOG_LINE = re.compile(
     re.MULTILINE,
 )
 """A time, and a level or a Java class: what a logger writes, and no mail, trace or uptime."""
+_TIME = re.compile(rb"\b\d\d:\d\d:\d\d\b")
+_MOST_OTHERS: Final = 2_000
+"""Times of day looked at of which none is in a logger's line: of another program's log, an access log."""
 _VERSION = re.compile(rb"Apache Tomcat(?:/| Version )(\d+\.[\w.\-]{1,20})")
 
 
@@ -91,6 +95,32 @@ def server_log(data: Input, origin: str) -> ServerLog:
         begins,
         tuple(_silences(text.data, lines, origin, begins, starts)),
     )
+
+
+class Silences:
+    """The silences of a start that goes through several parts of a long log, which no part has by itself."""
+
+    def __init__(self, origin: str) -> None:
+        """Begin before the first part."""
+        self._origin = origin
+        self._last: serverstart.Edge | None = None
+        self._looked = -1
+        """Bytes looked at of a start that goes on; -1 while none does."""
+        self.found: list[Silence] = []
+
+    def part(self, text: Text, log: ServerLog) -> None:
+        """Take in the next part, and what it says as a log by itself."""
+        first, last = serverstart.edges(text)
+        told = [serverstart.between(self._origin, self._last, first)]
+        runs = log.last_runs()
+        if runs:
+            self._looked = 0 if runs[-1].start is None else -1
+        elif 0 <= self._looked < serverstart.REGION:
+            data = text.data
+            told.append(serverstart.silence(data, Lines(text), self._origin, 0, len(data)))
+            self._looked += len(data)
+        self.found += filter(None, told)
+        self._last = last or self._last
 
 
 def _starts(
@@ -176,7 +206,7 @@ def _seeding(data: bytes, lines: Lines, origin: str) -> Iterator[SeedingLine]:
 
 def _places(data: bytes, words: tuple[bytes, ...]) -> Iterator[int]:
     """Where any of *words* stands, in order."""
-    following = {word: data.find(word) for word in words}
+    following = {word: find(data, word) for word in words}
     while True:
         ahead = [(at, word) for word, at in following.items() if at >= 0]
         if not ahead:
@@ -252,6 +282,8 @@ def _last_count(message: bytes) -> int | None:
 
 
 def _picked_up(data: bytes, lines: Lines, origin: str) -> Iterator[tuple[str, str, str, int]]:
+    if not holds(data, b"Picked up "):
+        return
     for count, match in enumerate(_PICKED_UP.finditer(data)):
         if count >= _MOST:
             return
@@ -274,13 +306,15 @@ def _last_line(text: Text, origin: str) -> tuple[str, int, str] | None:
     """The last line that a logger wrote: with a time and something after it. A dump's own time line is none."""
     data = text.data
     end = len(data)
-    while end > 0:
+    others = 0
+    while end > 0 and others < _MOST_OTHERS:
         start = max(0, end - (64 << 10))
         start = data.rfind(b"\n", max(0, start - _LONGEST), start) + 1 if start else 0
         matches = list(_LOG_LINE.finditer(data, start, end))
         if matches:
             last = matches[-1]
             return origin, Lines(text).at(last.start()), _flat(last[0])
+        others += sum(1 for _ in _TIME.finditer(data, start, end))
         end = start
     return None
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from seedstall.model.log import BeginLine, Silence, StartLine
-from seedstall.parse.text import Lines, line_around, shown
+from seedstall.parse.text import Lines, Text, line_around, shown
 from seedstall.parse.text import ends as text_ends
+from seedstall.parse.words import find
 
 _LONGEST: Final = 4000
 _MOST: Final = 10_000
-_REGION: Final = 32 << 20
+REGION: Final = 32 << 20
 """Bytes of one start in which silences are looked for."""
 _SHORT: Final = 4 << 20
+_NEAR_EDGE: Final = 64 << 10
 _HALF_DAY: Final = 12 * 3600 * 1000
 _SHOWN: Final = 300
 _CLOCK_MS: Final = 60_000
@@ -225,7 +228,7 @@ def _signs(data: bytes, signs: Sequence[_Sign], *, ends: bool) -> Iterator[Told]
     for sign in signs:
         if len(data) > _SHORT and not any(mark in sample for mark in _MARKS[sign.product]):
             continue
-        at = data.find(sign.word)
+        at = find(data, sign.word)
         for _ in range(_MOST):
             if at < 0:
                 break
@@ -254,7 +257,7 @@ def _between(data: bytes, begun: Sequence[Told], end: Told) -> int:
     if not before:
         return 0
     first, last = _clock(data, before[-1].offset), _clock(data, end.offset)
-    return _passed(first, last) if first is not None and last is not None else 0
+    return passed_ms(first, last) if first is not None and last is not None else 0
 
 
 # --- silences
@@ -278,6 +281,12 @@ def _clock(data: bytes, offset: int) -> int | None:
     return _milliseconds(match) if match else None
 
 
+def time_of_day(line: str) -> int | None:
+    """The time that a log line tells near its start, in milliseconds since midnight; ``None`` where it tells none."""
+    match = _stamped().match(line[:200].encode("utf-8", "replace"))
+    return _milliseconds(match) if match else None
+
+
 def _milliseconds(match: re.Match[bytes]) -> int:
     hours, minutes, seconds, fraction, half = match.groups()
     hour = int(hours)
@@ -287,7 +296,7 @@ def _milliseconds(match: re.Match[bytes]) -> int:
     return (hour * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + ms
 
 
-def _passed(first: int, last: int) -> int:
+def passed_ms(first: int, last: int) -> int:
     """From one time of day to a later one: past midnight, or past noon where no half of the day is told.
 
     0 where the later line has the earlier time otherwise: lines out of order, or of two clocks.
@@ -302,7 +311,7 @@ def _passed(first: int, last: int) -> int:
 
 def silence(data: bytes, lines: Lines, origin: str, start: int, end: int) -> Silence | None:
     """The longest time between two log lines in a row from offset *start* to *end*; ``None`` where none has a time."""
-    jumps = list(_jumps(data, start, min(end, start + _REGION)))
+    jumps = list(_jumps(data, start, min(end, start + REGION)))
     # Where lines of two clocks stand among each other (a container's UTC, its host's zone), the way there is as long
     # as the way back, and neither is a silence.
     back = sorted({-jump.passed for jump in jumps if jump.passed < -_CLOCK_MS})
@@ -323,6 +332,38 @@ def silence(data: bytes, lines: Lines, origin: str, start: int, end: int) -> Sil
     )
 
 
+class Edge(NamedTuple):
+    """The first or the last line with a time in a part of a log: time of day, number, text."""
+
+    ms: int
+    line: int
+    text: str
+
+
+def edges(text: Text) -> tuple[Edge | None, Edge | None]:
+    """The first and the last line of a part that have a time, as far as they stand near its ends."""
+    data, lines = text.data, Lines(text)
+    first = _stamped().search(data, 0, _NEAR_EDGE)
+    below = data.rfind(b"\n", 0, max(0, len(data) - _NEAR_EDGE)) + 1
+    (last,) = deque(_stamped().finditer(data, below), maxlen=1) or (None,)
+    return _edge(first, lines), _edge(last, lines)
+
+
+def _edge(match: re.Match[bytes] | None, lines: Lines) -> Edge | None:
+    if match is None:
+        return None
+    at = match.start()
+    return Edge(_milliseconds(match), lines.at(at), _line(match.string, at))
+
+
+def between(origin: str, before: Edge | None, after: Edge | None) -> Silence | None:
+    """The silence from the end of one part of a log to the start of the next; ``None`` where there is none."""
+    passed = passed_ms(before.ms, after.ms) if before is not None and after is not None else 0
+    if before is None or after is None or not passed:
+        return None
+    return Silence(origin, before.line, after.line, passed, before.text, after.text)
+
+
 class _Jump(NamedTuple):
     """From the line at ``before`` to the next one with a time: ``passed`` is below 0 where that is earlier."""
 
@@ -339,7 +380,7 @@ def _jumps(data: bytes, start: int, end: int) -> Iterator[_Jump]:
         now = _milliseconds(match)
         if before is not None:
             at, offset = before
-            passed = _passed(at, now) if now < at else now - at
+            passed = passed_ms(at, now) if now < at else now - at
             if now < at and not passed:
                 if at - now <= _CLOCK_MS:
                     before = at, match.start()  # written late, by a thread that was kept waiting

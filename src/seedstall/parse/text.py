@@ -37,7 +37,7 @@ _UNSEEN_SIGNS: Final = (
 _CONTAINED: Final = (
     *(b'"log":', b'"MESSAGE"', b'"message"', b'"msg"', b'"textPayload"', b"\nMESSAGE"),
     *(b" stdout P ", b" stderr P ", b"=3D", b"ontent-T", b"ONTENT-T", b"IME-V", b'",\n'),
-    *(b'"""', b'"" ', b'"\tat ', b'"at '),
+    *(b'"""', b'"" ', b'"\tat ', b'"at ', b'"line"', b'"values"'),
 )
 
 _USUAL = (
@@ -95,6 +95,16 @@ class Lines:
     def below(self, steps: int) -> int:
         """The original's line number *steps* lines below the offset asked last."""
         return self.number(self._index + steps)
+
+    def all_below(self, steps: Iterable[int]) -> Iterable[int]:
+        """`below` for each of *steps*, in one go where the lines are numbered one by one."""
+        index, numbers = self._index, self._numbers
+        if numbers is None:
+            return map((index + 1).__add__, steps)
+        if isinstance(numbers, range) and numbers.step == 1:
+            last = numbers.stop - 1
+            return (min(number, last) for number in map((numbers.start + index).__add__, steps))
+        return map(self.below, steps)
 
     def offset(self, number: int) -> int:
         """Where the first line that came from the original's line *number*, or a later one, begins."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from seedstall.parse.words import holds
+
 MARK = b"VersionLoggerListener"
 MAX_LINES = 4_000
 """Lines looked at, from the end of the log: a start has 30 to 100."""
@@ -64,7 +66,7 @@ def _made(values: list[tuple[str, int]], options: list[tuple[str, int]]) -> Serv
 def _values(data: bytes) -> Iterator[tuple[str, int]]:
     """The value of each line of the listener, the last `MAX_LINES` of them, with its number."""
     places: list[int] = []
-    at = data.rfind(MARK)
+    at = data.rfind(MARK) if holds(data, MARK) else -1
     while at >= 0 and len(places) < MAX_LINES:
         places.append(at)
         at = data.rfind(MARK, 0, at)

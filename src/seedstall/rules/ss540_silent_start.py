@@ -36,7 +36,7 @@ def silent_start(log: ServerLog) -> Iterator[Finding]:
     """
     for run in log.last_runs():
         silence = next(
-            (s for s in log.silences if s.origin == run.origin and _within(s, run)), None
+            (s for s in log.silences if s.origin == run.origin and _within(s, run, log)), None
         )
         if silence is None or not _is_long(silence, run) or _is_explained(silence, run):
             continue
@@ -68,8 +68,9 @@ def silent_start(log: ServerLog) -> Iterator[Finding]:
         )
 
 
-def _within(silence: Silence, run: Run) -> bool:
-    first = run.begin.line if run.begin is not None else 0
+def _within(silence: Silence, run: Run, log: ServerLog) -> bool:
+    ended = [s.line for s in log.starts if s.origin == run.origin and s is not run.start]
+    first = run.begin.line if run.begin is not None else max(ended, default=0)
     return first <= silence.line and (run.start is None or silence.until_line <= run.start.line)
 
 

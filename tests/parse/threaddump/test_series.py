@@ -32,7 +32,7 @@ def walked(data: bytes) -> list[ThreadDump]:
     at = data.find(BANNER)
     while at >= 0:
         below = data.find(BANNER, at + 1)
-        read = reader.read(data, at, data.count(b"\n", 0, at) + 1, below)
+        read = reader.read(data, at, data.count(b"\n", 0, at) + 1)
         if isinstance(read, Walked):
             found.append(read.dump)
             assert read.feeds == data.count(b"\n", at, read.end)

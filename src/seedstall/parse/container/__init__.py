@@ -122,6 +122,14 @@ def _are_strings(head: bytes, _data: bytes) -> bool:
     return _is_json(head) and is_strings(head)
 
 
+def _is_document(_head: bytes, data: bytes) -> bool:
+    if data[:400].lstrip()[:1] not in (b"[", b"{"):
+        return False
+    from seedstall.parse.container.jsonlines import is_document  # noqa: PLC0415 - see above
+
+    return is_document(data)
+
+
 def _are_pieces(head: bytes, data: bytes) -> bool:
     return bool(_pieces().search(head) or _pieces().search(data, 0, _FAR))
 
@@ -150,6 +158,7 @@ _FORMS: Final[tuple[tuple[Callable[[bytes, bytes], bool], str], ...]] = (
     (lambda head, _: b"\nMESSAGE" in head and _EXPORT_MARK in head, "journal.messages"),
     (_are_objects, "jsonlines.messages"),
     (_are_strings, "jsonlines.strings"),
+    (_is_document, "jsonlines.document"),
     (_are_pieces, "cri.whole_lines"),
     (lambda head, _: _is_csv(head), "csvtext.cells"),
     (

@@ -1,4 +1,6 @@
-"""One JSON object a line, as Docker, the journal and log encoders write them; and texts that are strings in JSON.
+"""JSON with messages in it, an object a line or in a list: of Docker, the journal, log encoders and log stores.
+
+Besides: texts that are strings in JSON.
 
 Of an object the message is kept. Where a logger wrote it (it names itself), the time, level and thread stand before it
 as a text log has them; a collector's own time does not, since what it carries is a line of another program.
@@ -9,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
+from seedstall.parse.container import records
 from seedstall.parse.text import Text
 
 _TRIED: Final = 50
@@ -22,6 +25,11 @@ _LOGGERS: Final = ("logger_name", "logger", "loggerName", "log.logger")
 _THREADS: Final = ("thread_name", "thread", "process.thread.name")
 _LEVELS: Final = ("level", "log.level", "severity")
 _TRACES: Final = ("stack_trace", "error.stack_trace", "exception")
+_KEYS: Final = tuple(f'"{name}"'.encode() for name in _MESSAGES)
+_HEAD: Final = 16 << 10
+_LONGEST: Final = 32 << 20
+"""Bytes of a document that is read as a whole: an export of more is cut by the store itself."""
+_WORD = re.compile(rb"[\w.:/-]{6,40}")
 _CUT = re.compile(rb'"(?:log|MESSAGE|message|msg)"\s*+:\s*+"((?:[^"\\]++|\\.)*+)')
 _STRING = re.compile(rb'[ \t]*+"((?:[^"\\]++|\\.)*+)",?[ \t]*+')
 _DEEPEST: Final = 1 << 20
@@ -44,22 +52,77 @@ def is_strings(head: bytes) -> bool:
 
 
 def messages(text: Text) -> Text:
-    """The messages; a line that is no such object stays as it is."""
+    """The messages, the oldest first; a line that is no such object stays as it is, below the one it stood below."""
+    found: list[_Message] = []
+    begun: list[bytes] = []
+    for index, line in enumerate(text.data.split(b"\n")):
+        number = index + 1 if text.numbers is None else text.numbers[index]
+        message = _message(line)
+        if begun and message is not None:
+            # Docker parts a line at 16 KiB: the piece has no line feed at its end.
+            begun.append(message.data)
+            if not message.partial:
+                found[-1] = found[-1]._replace(data=b"".join(begun))
+                begun = []
+            continue
+        if begun:
+            found[-1] = found[-1]._replace(data=b"".join(begun))
+        found.append((message or _Message(line))._replace(number=number))
+        begun = [message.data] if message is not None and message.partial else []
+    if begun:
+        found[-1] = found[-1]._replace(data=b"".join(begun))
+    return _joined(found)
+
+
+def is_document(data: bytes) -> bool:
+    """Whether *data* is one list or answer of records."""
+    if len(data) > _LONGEST or data.lstrip()[:1] not in (b"[", b"{"):
+        return False
+    head = data[:_HEAD]
+    return any(key in head for key in _KEYS) or b'"values"' in head
+
+
+def document(text: Text) -> Text:
+    """The messages of one list or answer of records, the oldest first; *text* itself where there are none."""
+    try:
+        told = json.loads(text.data)
+    except (ValueError, RecursionError):
+        return text
+    found: list[_Message] = []
+    at, number = 0, 1
+    for item in records.listed(told):
+        message = _of_record(item)
+        if message is None:
+            continue
+        # Its line is where its first word stands next in the text as it was handed over.
+        word = _WORD.search(message.data)
+        place = text.data.find(word[0], at) if word else -1
+        if place >= 0:
+            number += text.data.count(b"\n", at, place)
+            at = place
+        known = number if text.numbers is None else text.numbers[number - 1]
+        found.append(message._replace(number=known))
+    return _joined(found) if found else text
+
+
+class _Message(NamedTuple):
+    """A message, whether it goes on in the next one, when it was written, and in which line it stands."""
+
+    data: bytes
+    partial: bool = False
+    time: float | None = None
+    number: int = 0
+
+
+def _joined(found: list[_Message]) -> Text:
+    if records.newest_first([message.time for message in found]):
+        found.reverse()
     lines: list[bytes] = []
     numbers = array("L")
-    goes_on = False
-    for index, line in enumerate(text.data.split(b"\n")):
-        found = _message(line)
-        number = index + 1 if text.numbers is None else text.numbers[index]
-        message, partial = (line, False) if found is None else found
-        pieces = message.split(b"\n")
-        if goes_on and lines and found is not None:
-            lines[-1] += pieces.pop(
-                0
-            )  # Docker parts a line at 16 KiB: the piece has no line feed at its end
+    for message in found:
+        pieces = message.data.split(b"\n")
         lines.extend(pieces)
-        numbers.extend([number] * len(pieces))
-        goes_on = partial
+        numbers.extend([message.number] * len(pieces))
     return Text(b"\n".join(lines), numbers)
 
 
@@ -75,8 +138,8 @@ def strings(text: Text) -> Text:
     return Text(b"\n".join(lines), numbers)
 
 
-def _message(line: bytes) -> tuple[bytes, bool] | None:
-    """The message of an object, and whether it goes on in the next one; ``None`` where the line is none."""
+def _message(line: bytes) -> _Message | None:
+    """The message of an object; ``None`` where the line is none."""
     line = line.strip()
     if not line.startswith(b"{") or len(line) > _DEEPEST:
         return None
@@ -84,12 +147,14 @@ def _message(line: bytes) -> tuple[bytes, bool] | None:
         told: Any = json.loads(line)
     except (ValueError, RecursionError):
         cut = _CUT.search(line)  # the last line of a text that was cut
-        return (
-            (_unescaped(cut[1]).rstrip(b"\n"), False) if cut and not line.endswith(b"}") else None
-        )
-    if not isinstance(told, dict):
-        return None
-    told = cast("dict[str, Any]", told)
+        ends = cut is None or line.endswith(b"}")
+        return None if ends else _Message(_unescaped(cut[1]).rstrip(b"\n"))  # type: ignore[index]
+    found = records.record(told)
+    return _of_record(found) if found is not None else None
+
+
+def _of_record(found: records.Record) -> _Message | None:
+    told = found.fields
     for key in _MESSAGES:
         value = _text(told.get(key))
         if value is not None:
@@ -100,7 +165,7 @@ def _message(line: bytes) -> tuple[bytes, bool] | None:
     value = value.removesuffix("\n")
     trace = next((t for name in _TRACES if (t := _text(told.get(name)))), "")
     whole = _before(told) + value + ("\n" + trace if trace else "")
-    return whole.encode("utf-8", "surrogatepass"), partial
+    return _Message(whole.encode("utf-8", "surrogatepass"), partial, found.time)
 
 
 def _text(value: Any) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from seedstall.parse.text import line_around, shown
+from seedstall.parse.words import places
 
 LONGEST: Final = 2000
 """Bytes of a line looked at, each way from what was found."""
@@ -28,12 +29,7 @@ class Seen:
 
 def finds(data: bytes, word: bytes) -> Iterator[int]:
     """Where *word* stands, at most `MOST` times."""
-    at = data.find(word)
-    for _ in range(MOST):
-        if at < 0:
-            return
-        yield at
-        at = data.find(word, at + len(word))
+    return places(data, word, MOST)
 
 
 def whole_line(data: bytes, offset: int) -> str:

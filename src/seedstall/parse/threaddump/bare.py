@@ -21,6 +21,10 @@ _LOOK_ABOVE: Final = 5
 """Lines above a stack that may still be an exception's message."""
 
 _FRAME = re.compile(rb"\n[ \t>|*]*+(?:\d{1,7}[:.)]?[ \t|]++)?at[ \t]++[^\s(]++ ?\(")
+_CLEAN = re.compile(
+    rb"(?:[ \t]{1,16}+at [\w$]++(?:[./][\w$]++)++(?:\.<(?:cl)?init>)?+\([\w$.:+ \-]{1,100}+\)\n)++"
+)
+"""Frames as they are printed, one below the other: no need to read them one by one to know where they end."""
 _EXCEPTION = re.compile(
     rb"(?:Exception|Error|Throwable|Failure|Fault|ThreadDeath)\b|\bCaused by:|\bSuppressed:"
     rb"|\.\.\. \d+ (?:more|common frames)"
@@ -97,6 +101,10 @@ def end_of_stack(data: bytes, at: int, limit: int) -> int:
     limit = min(limit, at + _LONGEST)
     foreign = 0
     end = at
+    clean = _CLEAN.match(data, at, limit)
+    if clean is not None:
+        at = clean.end()
+        end = at - 1
     while at < limit:
         eol = data.find(b"\n", at, limit)
         eol = limit if eol < 0 else eol
@@ -115,10 +123,12 @@ def end_of_stack(data: bytes, at: int, limit: int) -> int:
 
 
 def _stack(data: bytes, start: int, at: int, end: int) -> Bare | None:
-    above = list(_above(data, start, at))
-    if any(_EXCEPTION.search(text[:1000]) for _, text in above) or _FOLLOWS.match(
-        data, end, end + LONGEST
-    ):
+    above: list[tuple[int, bytes]] = []
+    for offset, text in _above(data, start, at):
+        if _EXCEPTION.search(text[:1000]):
+            return None
+        above.append((offset, text))
+    if _FOLLOWS.match(data, end, end + LONGEST):
         return None
     if _is_thrown(data, start, at):
         return None

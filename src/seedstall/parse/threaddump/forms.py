@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Protocol, cast
 from seedstall.model.threads import ThreadDump
 from seedstall.parse.text import Text
 from seedstall.parse.threaddump.section import Section
+from seedstall.parse.words import holds
 
 _SHORT: Final = 4 << 20
 _BANNER: Final = b"Full thread dump"
@@ -59,7 +60,12 @@ def signs(data: bytes) -> frozenset[Form]:
     found = frozenset(
         form
         for form in (*AS_GIVEN, *LINE_BY_LINE)
-        if any(data.find(sign, start, end) >= 0 for sign in form.signs for start, end in places)
+        if any(
+            data.find(sign, start, end) >= 0
+            for sign in form.signs
+            if holds(data, sign)
+            for start, end in places
+        )
     )
     return found | {_TO_FILE} if data[:1] == b"#" else found
 
@@ -85,7 +91,7 @@ def taken(text: Text, forms: tuple[Form, ...], origin: str) -> tuple[Text, list[
 
 def has_hotspots(data: bytes) -> bool:
     """Whether a dump in HotSpot's form may stand in *data*, too."""
-    return any(sign in data for sign in _HOTSPOT)
+    return any(holds(data, sign) for sign in _HOTSPOT)
 
 
 def _blanked(data: bytes, found: list[Section]) -> bytes:

@@ -138,6 +138,11 @@ _STATES: Final = frozenset(
 )
 
 
+_STARTS: Final = (b"java.lang.Thread.State: ", b"at ", *(b"- " + act for act in _ACTS))
+"""What is left of a line where a text was cut: "java.lang.Thr", "at", "- wai"."""
+_LONGEST_START: Final = max(map(len, _STARTS))
+
+
 class _Lines(dict[bytes, Line]):
     """Lines by their text, read where they are not known."""
 
@@ -260,6 +265,8 @@ def _read(text: bytes) -> Line:
 
 def _healed(text: bytes) -> Line:
     """A frame without ``at``, or with blanks in its name as word processors and OCR put them there."""
+    if b"(" not in text or not text.rstrip().endswith(b")"):
+        return Mark.FOREIGN  # a log's line, mostly
     for whole in (
         text,
         _SPACED.sub(b"", text) if any(s in text for s in _SPACED_SIGNS) else b"",
@@ -290,9 +297,9 @@ def _odd(text: bytes) -> Line:
     stripped = text.strip()
     if not stripped:
         return Mark.BLANK
-    # What is left of a line where a text was cut: "java.lang.Thr", "at", "- wai".
-    starts = (b"java.lang.Thread.State: ", b"at ", *(b"- " + act for act in _ACTS))
-    return Mark.CUT if any(start.startswith(stripped) for start in starts) else Mark.FOREIGN
+    if len(stripped) > _LONGEST_START:
+        return Mark.FOREIGN
+    return Mark.CUT if any(start.startswith(stripped) for start in _STARTS) else Mark.FOREIGN
 
 
 def _frame(name: bytes, location: bytes | None, closed: bytes | None, after: bytes) -> Line:

@@ -21,6 +21,7 @@ from seedstall.parse.text import Lines, Text, line_around, shown
 from seedstall.parse.threaddump import deadlock
 from seedstall.parse.threaddump.frame import Body, Doubt, body, is_bottom
 from seedstall.parse.threaddump.header import LONGEST, Header, header
+from seedstall.parse.words import find, holds
 
 _SHORTEST: Final = len("\nat a.b(c)\n")
 _ANCHOR: Final = b" tid=0x"
@@ -234,10 +235,10 @@ class _Reader:
     def _at_their_lines(self, read: Body, first: int = 1) -> tuple[Frame, ...]:
         """The frames with their lines in the input: those of a long series go without."""
         self._placed += len(read.frames)
-        below = self._lines.below
+        lines = self._lines.all_below(map(first.__add__, read.offsets))
         return tuple(
-            Frame(frame.class_name, frame.method, frame.location, below(offset + first))
-            for frame, offset in zip(read.frames, read.offsets, strict=True)
+            Frame(frame.class_name, frame.method, frame.location, line)
+            for frame, line in zip(read.frames, lines, strict=True)
         )
 
     def _strays(self, until: int) -> None:
@@ -388,7 +389,7 @@ def _marks(data: bytes) -> list[tuple[int, bytes]]:
     """Where dumps begin and end, and where deadlocks are told of, in order."""
     marks: list[tuple[int, bytes]] = []
     for word in (_BANNER, _END, deadlock.START):
-        at = data.find(word)
+        at = find(data, word)
         while at >= 0:
             if begins_line(data, at) and (word != _BANNER or _IS_BANNER.match(data, at)):
                 marks.append((at, word))
@@ -405,8 +406,8 @@ def begins_line(data: bytes, at: int) -> bool:
 def _blocks(data: bytes, stops: Sequence[int]) -> Iterator[Block]:
     """Each thread with a header, in order. *stops* are offsets that no thread reaches over."""
     done = passed = 0
-    anchor = _ANCHOR if _ANCHOR in data else _VISUALVM
-    at = data.find(anchor)
+    anchor = _ANCHOR if holds(data, _ANCHOR) else _VISUALVM
+    at = find(data, anchor)
     while at >= 0:
         start = max(data.rfind(b"\n", done, at) + 1, done)
         eol = data.find(b"\n", at)

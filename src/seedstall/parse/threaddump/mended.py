@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from seedstall.parse.text import Text
+from seedstall.parse.words import find
 
 _SAMPLE: Final = 64 << 10
 _ABOVE: Final = 4096
@@ -43,7 +44,7 @@ def mended(text: Text) -> Text:
 
 
 def _sample(data: bytes) -> bytes:
-    start = max(0, data.find(b"tid=") - _ABOVE)
+    start = max(0, find(data, b"tid=") - _ABOVE)
     return data[start : start + _SAMPLE]
 
 

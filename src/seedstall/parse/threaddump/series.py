@@ -40,6 +40,7 @@ _STATE: Final = b"\n   java.lang.Thread.State: "
 _LONGEST_BODY: Final = 1 << 20
 _LONGEST_LIST: Final = 8 << 20
 """Bytes between a banner and its first thread: the list of Java threads (10+) has 20 for each."""
+_LIST_STEP: Final = 32 << 10
 _NEAR: Final = 8
 """Places ahead, in the dump before, where a thread may have stood: others have ended since."""
 _DEADLOCK_NEAR: Final = 64
@@ -94,6 +95,25 @@ class _Stack:
         return self.read
 
 
+class _Mattering(NamedTuple):
+    """A thread that matters over time: where it starts, where its header ends, and how many lines stand above it."""
+
+    start: int
+    eol: int
+    stack: _Stack
+    feeds: int
+
+
+class _Threads(NamedTuple):
+    """What the threads of a dump come to; the dump's last line begins at ``last``."""
+
+    total: int
+    java: int
+    feeds: int
+    mattering: list[_Mattering]
+    last: int
+
+
 _NO_BLANK_LINE: Final = _Stack(_AT_ONCE, 1, java=False, framed=False, read=None)
 """Between two of the JVM's own threads (JDK 11's "G1 Young RemSet Sampling" and what follows): nothing at all."""
 _NO_BLANK_LINE.length = 1
@@ -112,23 +132,21 @@ class Series:
         self._changing = False
         """Hardly any stack of the last dump stood in the one before: comparing is no use."""
 
-    def read(self, data: bytes, at: int, line: int, limit: int = -1) -> Outcome:
-        """The dump whose banner stands at *at*, in line number *line*; the next one's stands at *limit*."""
-        head = self._head(data, at, len(data) if limit < 0 else limit)
+    def read(self, data: bytes, at: int, line: int) -> Outcome:
+        """The dump whose banner stands at *at*, in line number *line*."""
+        head = self._head(data, at)
         if isinstance(head, Irregular):
             return head
         vm, listed, first = head
         threads = self._threads(data, first)
         if isinstance(threads, Irregular):
             return threads
-        last, found = threads
-        feeds = data.count(b"\n", at, first)
-        ended = self._ended(data, last)
-        kept = self._kept(data, found, line + feeds)
+        above = data.count(b"\n", at, first)
+        ended = self._ended(data, threads.last)
+        kept = self._kept(data, threads.mattering, line + above)
         if isinstance(ended, Irregular) or kept is None:
             return ended if isinstance(ended, Irregular) else Irregular.IRREGULAR
         end, cycles = ended
-        java = sum(stack.java for _, _, stack in found)
         dump = ThreadDump(
             self._origin,
             kept,
@@ -137,43 +155,56 @@ class Series:
             vm,
             banner_version(vm),
             cycles,
-            complete=0 < java >= listed,
-            omitted=len(found) - len(kept),
+            complete=0 < threads.java >= listed,
+            omitted=threads.total - len(kept),
         )
-        feeds += sum(stack.feeds for _, _, stack in found)
-        return Walked(dump, end, feeds + data.count(b"\n", last, end))
+        return Walked(dump, end, above + threads.feeds + data.count(b"\n", threads.last, end))
 
-    def _head(self, data: bytes, at: int, limit: int) -> tuple[str, int, int] | Irregular:
+    def _head(self, data: bytes, at: int) -> tuple[str, int, int] | Irregular:
         """What the banner says of the JVM, how many Java threads there are to be, and where the first one begins."""
-        eol = data.find(b"\n", at, min(at + LONGEST, limit))
+        eol = data.find(b"\n", at, at + LONGEST)
         vm = VM.fullmatch(data, at, eol) if eol >= 0 else None
         if vm is None or (at > 0 and data[at - 1] != _FEED):
             return Irregular.IRREGULAR if eol >= 0 else self._short(data, at, LONGEST)
-        first = data.find(b'\n\n"', eol, min(eol + _LONGEST_LIST, limit))
-        if first < 0:
-            return (
-                self._short(data, at, _LONGEST_LIST) if limit == len(data) else Irregular.IRREGULAR
-            )
+        first = self._first(data, eol)
+        if isinstance(first, Irregular):
+            return first
         between = data[eol:first].strip()
         if between and (not between.startswith(b"Threads class SMR info:") or b"tid=" in between):
             return Irregular.IRREGULAR
         listed = LISTED.search(between)
         return shown(vm[1]), int(listed[1]) if listed else 0, first + 2
 
+    def _first(self, data: bytes, eol: int) -> int | Irregular:
+        """The end of what stands above the first thread: of a banner that another one follows, there is none.
+
+        Searched a bit at a time: the next dump's banner is a MB away, and the first thread is near.
+        """
+        start, first = eol, -1
+        while start < eol + _LONGEST_LIST:
+            stop = start + _LIST_STEP
+            first = data.find(b'\n\n"', start, stop)
+            if data.find(BANNER, start, first if first >= 0 else stop) >= 0:
+                return Irregular.IRREGULAR
+            if first >= 0 or stop >= len(data):
+                break
+            start = stop - len(BANNER)
+        else:
+            return Irregular.IRREGULAR
+        return first if first >= 0 else self._short(data, eol, _LONGEST_LIST)
+
     @staticmethod
     def _short(data: bytes, at: int, limit: int) -> Irregular:
         """What is not there may follow, if it is not past its limit."""
         return Irregular.CUT if len(data) - at < limit else Irregular.IRREGULAR
 
-    def _threads(
-        self, data: bytes, at: int
-    ) -> tuple[int, list[tuple[int, int, _Stack]]] | Irregular:
-        """The threads from *at* on: start, header's end and stack of each; and where the dump's last line begins."""
+    def _threads(self, data: bytes, at: int) -> _Threads | Irregular:
+        """The threads from *at* on."""
         before = self._before
         last = len(before)
-        found: list[tuple[int, int, _Stack]] = []
-        place = 0
-        missed = 0
+        found: list[_Stack] = []
+        mattering: list[_Mattering] = []
+        place = missed = feeds = java = 0
         while True:
             eol = data.find(b"\n", at, at + LONGEST)
             if eol < 0:
@@ -192,15 +223,19 @@ class Series:
                 stack.framed or _is_without_stack(data[at:eol])
             ):
                 return Irregular.IRREGULAR
-            found.append((at, eol, stack))
+            if stack.telling or data.startswith(_ANCHORS, at):
+                mattering.append(_Mattering(at, eol, stack, feeds))
+            found.append(stack)
+            feeds += stack.feeds
+            java += stack.java
             at = eol + stack.length
             if at >= len(data) or data[at] != _QUOTE:
                 break
         if not data.startswith(_END, at):
             return self._short(data, at, len(_END))
         self._changing = bool(self._before) and missed * 2 > len(found)
-        self._before = [stack for _, _, stack in found]
-        return at, found
+        self._before = found
+        return _Threads(len(found), java, feeds, mattering, at)
 
     def _other(
         self, data: bytes, eol: int, before: list[_Stack], place: int
@@ -250,20 +285,18 @@ class Series:
         return known
 
     def _kept(
-        self, data: bytes, found: list[tuple[int, int, _Stack]], line: int
+        self, data: bytes, mattering: list[_Mattering], first: int
     ) -> tuple[JavaThread, ...] | None:
         """The threads that matter over time; ``None`` where the header of one cannot be read."""
         kept: list[JavaThread] = []
-        for start, eol, stack in found:
-            if stack.telling or data.startswith(_ANCHORS, start):
-                head = header(data[start:eol])
-                if head is None or not head.whole:
-                    return None
-                if stack.telling or head.name in ANCHOR_NAMES:
-                    kept.append(
-                        made(head, stack.body(), self._frames(stack.body(), line + 1), line)
-                    )
-            line += stack.feeds
+        for start, eol, stack, feeds in mattering:
+            head = header(data[start:eol])
+            if head is None or not head.whole:
+                return None
+            if stack.telling or head.name in ANCHOR_NAMES:
+                line = first + feeds
+                frames = self._frames(stack.body(), line + 1)
+                kept.append(made(head, stack.body(), frames, line))
         return tuple(kept)
 
     def _frames(self, read: Body, line: int) -> tuple[Frame, ...]:
