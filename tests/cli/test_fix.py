@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from seedstall.cli import fix as module
 from seedstall.cli.app import application
 from seedstall.effect.apply import apply
+from seedstall.knowledge.surfaces import BY_NAME
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
 
 DUMP = """\
@@ -61,8 +62,14 @@ def run(*arguments: object) -> Any:
 
 
 def test_the_places_are_listed() -> None:
-    names = [line.split()[0] for line in run("--list").stdout.splitlines()]
-    assert names == ["tomcat-setenv", "java-opts", "jarsigner", "strong-algorithms", "rngd"]
+    lines = run("--list").stdout.splitlines()
+    names = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(names) == sorted(BY_NAME)
+    assert lines[0] == "a command line:"
+    assert (
+        "  tomcat-setenv        patch of the instance's own bin/setenv.sh (CATALINA_OPTS) [--apply]"
+        in lines
+    )
 
 
 def test_a_dump_gives_a_patch(dump: Path) -> None:
@@ -149,13 +156,11 @@ def test_a_text_that_shows_nothing_is_told(dump: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no --surface"),
         (["--surface", "nope"], "no surface is called nope"),
         (["--surface", "java-opts", "--apply", "--undo"], "contradicts"),
         (["--surface", "java-opts", "--undo"], "nothing to take back"),
         (["--surface", "java-opts", "--apply"], "printed, never written"),
         (["--surface", "tomcat-setenv", "--apply"], "needs the process"),
-        (["--undo"], "needs the process"),
         (["--surface", "java-opts", "--attach", "--passive"], "contradicts"),
         (["--surface", "java-opts", "--attach", "--no-attach"], "contradicts"),
         (["--surface", "java-opts", "--set-egd", ""], "--set-egd"),
@@ -166,6 +171,11 @@ def test_what_is_asked_wrongly(dump: Path, arguments: list[str], message: str) -
     with pytest.raises(UsageError, match=message) as error:
         run(dump, *arguments)
     assert error.value.code == 2
+
+
+def test_a_file_that_was_not_written_is_named(dump: Path) -> None:
+    with pytest.raises(SeedstallError, match=f"nothing of seedstall's stands beside {dump}"):
+        run(dump, "--undo")
 
 
 def test_without_the_process_the_file_is_named(tmp_path: Path) -> None:
@@ -230,5 +240,80 @@ def test_as_a_program(seedstall: Seedstall, dump: Path) -> None:
     done = seedstall("fix", dump, "--surface", "java-opts")
     assert (done.returncode, done.stdout.encode()) == (0, OPTION + b"\n")
     done = seedstall("fix", dump)
+    assert done.returncode == 0
+    assert "note: --surface tomcat-setenv, by what the target is" in done.stderr
+    done = seedstall("fix", "--jdk", "17")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: no --surface\nhint: one of: tomcat-setenv, ")
+    assert done.stderr.startswith("error: no --surface\nhint: one of: java-opts, ")
+
+
+# A file as the target
+
+
+def test_a_file_that_is_named_is_edited_written_and_taken_back(tmp_path: Path) -> None:
+    unit = tmp_path / "app.service"
+    before = b"[Service]\nExecStart=/usr/bin/java -jar /srv/app.jar\n"
+    unit.write_bytes(before)
+    unit.chmod(0o640)
+    printed = run(unit, "--jdk", "17").stdout_bytes
+    assert b"+Environment=" in printed
+    assert OPTION in printed
+    assert "would write" in run(unit, "--jdk", "17", "--apply", "--dry-run").stderr
+    assert unit.read_bytes() == before
+    done = run(unit, "--jdk", "17", "--apply")
+    assert OPTION in unit.read_bytes()
+    assert unit.stat().st_mode & 0o777 == 0o640
+    assert f"seedstall fix {unit} --undo takes it back" in done.stderr
+    again = run(unit, "--jdk", "17", "--apply")
+    assert "already" in again.stderr
+    run(unit, "--undo")
+    assert unit.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["app.service"]
+
+
+def test_evidence_beside_the_file_is_evidence(dump: Path, strong: Path, tmp_path: Path) -> None:
+    file = tmp_path / "java.security"
+    file.write_bytes(b"securerandom.source=file:/dev/random\n")
+    assert b"+securerandom.source=file:/dev/urandom" in run(file, dump).stdout_bytes
+    found = run(file, strong, "--surface", "java-security").stdout_bytes
+    assert b"+securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN" in found
+    (tmp_path / "setenv.sh").write_bytes(b"")
+    with pytest.raises(UsageError, match="several files to edit"):
+        run(file, tmp_path / "setenv.sh", "--jdk", "17")
+
+
+def test_a_link_that_is_named_leads_to_the_file(tmp_path: Path) -> None:
+    real = tmp_path / "etc/java.security"
+    real.parent.mkdir()
+    real.write_bytes(b"securerandom.source=file:/dev/random\n")
+    link = tmp_path / "java.security"
+    link.symlink_to(real)
+    head = run(link, "--jdk", "17").stdout_bytes.splitlines()[0]
+    assert head == b"# patch -p1 -d %s < java.security.patch" % bytes(real.parent)
+    run(link, "--jdk", "17", "--apply")
+    assert link.is_symlink()
+    assert b"urandom" in real.read_bytes()
+    run(link, "--undo")
+    assert b"urandom" not in real.read_bytes()
+
+
+def test_who_keeps_a_file_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "setenv.sh"
+    file.write_bytes(b"# This file is managed by Puppet\n")
+    assert "Puppet keeps it" in run(file, "--jdk", "17").stderr
+
+
+def test_a_patch_is_not_printed_into_the_file_it_is_for(tmp_path: Path) -> None:
+    file = tmp_path / "app.service"
+    file.write_bytes(b"[Service]\nExecStart=/bin/true\n")
+    (tmp_path / "same").hardlink_to(file)
+    for out in (file, tmp_path / "same"):
+        with pytest.raises(UsageError, match="-o"):
+            run(file, "--jdk", "17", "-o", out)
+    assert file.read_bytes().startswith(b"[Service]")
+
+
+def test_a_log_is_evidence_whatever_it_looks_like(dump: Path, tmp_path: Path) -> None:
+    log = tmp_path / "catalina.out"
+    log.write_bytes(b"kind: x\nname=value\njava -jar x\n" + dump.read_bytes())
+    assert "--surface tomcat-setenv, by what the target is" in run(log).stderr

@@ -232,7 +232,7 @@ def test_in_a_container_it_says_where_to_type_it() -> None:
         ("6.1.141-155.222.amzn2023.x86_64", "amzn", "2023"),
         ("4.14.203-116.332.amzn1.x86_64", "amzn", "2018.03"),
         ("4.15.0-193-generic", "ubuntu", ""),
-        ("4.19.0-20-amd64", "debian", ""),
+        ("4.19.0-20-amd64", "debian", "10"),
         ("5.3.18-150300.59.90-default", "sles", ""),
         ("5.4.17-2036.101.2.el7uek.x86_64", "ol", ""),
     ],

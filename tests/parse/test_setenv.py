@@ -49,7 +49,7 @@ def holds(before: bytes, *, exact: bool = True, **environment: str) -> None:
     for shell in SHELLS:
         errors = valid(shell, before) or sourced(shell, before).errors
         if (
-            "Syntax error" in errors
+            "syntax error" in errors.lower()
             or "Bad substitution" in errors
             or "declare: not found" in errors
         ):

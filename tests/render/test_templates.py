@@ -6,12 +6,24 @@ import jinja2
 import pytest
 from jinja2 import meta
 
+from seedstall.knowledge.surfaces import BY_NAME, SURFACES
 from seedstall.model.finding import Fix
 from seedstall.parse.setenv import COMMENT, set_egd
 from seedstall.render import templates
-from seedstall.render.fixes import BY_NAME, SURFACES, render_fix
+from seedstall.render.fixes import render_fix
 
-PARAMS = {"egd": "file:/dev/urandom", "value": "NativePRNGNonBlocking:SUN"}
+PARAMS = {
+    "egd": "file:/dev/urandom",
+    "value": "NativePRNGNonBlocking:SUN",
+    "command": "kill -CONT 8712",
+    "option": "-Dsecurerandom.source=file:/dev/urandom",
+    "place": "cmdline[3]",
+    "why": "it does nothing",
+    "path": "/dev/random",
+    "minor": "8",
+    "call": "contention",
+    "frame": "com.example.Keys.make",
+}
 
 
 def fix(surface: str, **params: str) -> Fix:
@@ -52,10 +64,11 @@ def test_every_surface_has_a_folder() -> None:
 @pytest.mark.parametrize("surface", SURFACES, ids=lambda s: s.name)
 def test_every_surface_has_a_text(surface: object) -> None:
     name = surface.name  # type: ignore[attr-defined]
-    text = render_fix(fix(name, **PARAMS, why="not shown"))
+    text = render_fix(fix(name, **PARAMS))
     assert text.strip()
     assert text.endswith("\n")
-    assert "{" not in text.replace("${", "")
+    assert "{{" not in text
+    assert "{%" not in text
 
 
 @pytest.mark.parametrize("surface", [s for s in SURFACES if s.params], ids=lambda s: s.name)

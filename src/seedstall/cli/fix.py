@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import put, say
+from seedstall.cli.console import put
+from seedstall.cli.fixwriting import Teller, file_named, file_taken_back, taken_back, written
 from seedstall.model.errors import SeedstallError, UsageError
 
 if TYPE_CHECKING:
     from seedstall.cli.cases import Planned, Said, Touch
-    from seedstall.cli.surfaces import Request, Write
-    from seedstall.effect.undo import Undone
+    from seedstall.remedy.request import GivenFile, Request, Write
 
 
 def fix(
@@ -27,7 +25,8 @@ def fix(
         typer.Argument(
             metavar="[TARGET]...",
             help="A PID, and files that belong to it; or files alone; with --jdk none is needed. "
-            "For --undo also the setenv.sh itself, or its CATALINA_BASE.",
+            "A file that the surface edits (setenv.sh, a Dockerfile, a unit) is edited; for --undo it may be"
+            " named alone.",
         ),
     ] = None,
     *,
@@ -40,6 +39,14 @@ def fix(
             "--set-egd", metavar="VALUE", help="This java.security.egd, not the recommended one."
         ),
     ] = None,
+    container: Annotated[
+        str,
+        typer.Option(
+            "--container",
+            metavar="NAME",
+            help="The service or container of a manifest that is meant.",
+        ),
+    ] = "",
     apply: Annotated[
         bool, typer.Option("--apply", help="Write it: at one stroke, with a dated copy beside it.")
     ] = False,
@@ -80,23 +87,30 @@ def fix(
     if names:
         put(_listing(), output)
         return
-    _check(targets or [jdk] * bool(jdk), surface, apply=apply, undo=undo)
-    _check_output(output, targets or [])
+    named = targets or []
+    _check(named or [jdk] * bool(jdk), surface, apply=apply, undo=undo)
+    _check_output(output, named)
     _check_touch(attach=attach, never=passive or no_attach)
-    tell = _Teller(quiet=quiet)
-    if undo and (script := _script_named(targets or [])) is not None:
-        _undo_file(script, tell, dry_run=dry_run)
+    tell = Teller(quiet=quiet)
+    if undo and (file := file_named(named)) is not None:
+        file_taken_back(file, tell, dry_run=dry_run)
         return
-    from seedstall.cli import cases, surfaces  # noqa: PLC0415 - sources are imported when a command runs
+    from seedstall.cli import cases  # noqa: PLC0415 - sources are imported when a command runs
+    from seedstall.knowledge.surfaces import ADVICE  # noqa: PLC0415
+    from seedstall.remedy import registry  # noqa: PLC0415
 
+    given, named = _given(named, surface)
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd, sysroot=sysroot)
-    touch = cases.Touch(attach=attach, memory=attach)
-    case = _case(targets or [], said, touch, tell)
-    request = _request(case, set_egd, force=force or not targets)
+    # What only a diagnosis asks for is looked for as a diagnosis does: in the JVM's memory, without stopping it.
+    told = surface in ADVICE and not passive
+    touch = cases.Touch(attach=attach, memory=attach or told)
+    case = _case(named, said, touch, tell)
+    request = _request(case, set_egd, force=force or not named, given=given, container=container)
     if undo:
-        _undo(request, tell, dry_run=dry_run)
+        taken_back(request, surface, tell, dry_run=dry_run)
         return
-    answer = surfaces.answer(surface, request)
+    surface = surface or _chosen(request, tell)
+    answer = registry.answer(surface, request)
     if not answer.output:
         tell.say(f"nothing printed: {answer.reason}")
     tell.notes(answer.notes)
@@ -106,49 +120,122 @@ def fix(
         _refuse_same(output, request, answer.write)
     if not (apply or dry_run):
         _print(answer.output, output)
-    elif answer.write is None or request.pid is None:
-        raise _not_written(surface, request.pid)
+    elif answer.write is None:
+        raise _not_written(surface, request)
     else:
         if dry_run or output is not None:
             _print(answer.output, output)
-        _apply(request, answer.write, tell, dry_run=dry_run)
+        written(request, surface, answer.write, tell, dry_run=dry_run)
 
 
-def _case(targets: list[str], said: Said, touch: Touch, tell: _Teller) -> Planned:
+def _case(targets: list[str], said: Said, touch: Touch, tell: Teller) -> Planned:
     """The one that is meant. Of a JVM that has ended nothing is left to look at: its user knows that it waited."""
     from seedstall.cli import cases  # noqa: PLC0415
+    from seedstall.remedy.registry import NOTHING_READ  # noqa: PLC0415
 
     if not targets:
-        return cases.Planned("what was said", said.source())
+        return cases.Planned(NOTHING_READ, said.source())
     plan = cases.plan(targets, said, touch, one_case=True, scripts_too=False)
     tell.notes(plan.notices)
     return _only(plan.cases)
 
 
 def _listing() -> str:
-    from seedstall.render.fixes import SURFACES  # noqa: PLC0415
+    from seedstall.knowledge.surfaces import SURFACES, Group  # noqa: PLC0415
 
-    return "".join(f"{s.name:<18} {s.title}\n" for s in SURFACES)
+    lines: list[str] = []
+    for group in Group:
+        rows = [s for s in SURFACES if s.group is group]
+        if rows:
+            lines.append(f"{group}:")
+            lines += [f"  {s.name:<20} {s.title}{' [--apply]' if s.writes else ''}" for s in rows]
+    return "\n".join((*lines, ""))
 
 
-def _check(targets: list[str] | None, surface: str, *, apply: bool, undo: bool) -> None:
-    from seedstall.render.fixes import BY_NAME  # noqa: PLC0415
+def _check(targets: list[str], surface: str, *, apply: bool, undo: bool) -> None:
+    from seedstall.knowledge.surfaces import BY_NAME  # noqa: PLC0415
 
-    known = f"one of: {', '.join(BY_NAME)}"
-    if undo and not surface:
-        surface = "tomcat-setenv"
-    if not surface:
-        raise UsageError("no --surface", known)
-    if surface not in BY_NAME:
-        raise UsageError(f"no surface is called {surface}", known)
+    if surface and surface not in BY_NAME:
+        raise UsageError(f"no surface is called {surface}", f"one of: {', '.join(BY_NAME)}")
     if apply and undo:
         raise UsageError("--apply contradicts --undo")
-    if undo and surface != "tomcat-setenv":
+    if undo and surface and not BY_NAME[surface].writes:
         raise UsageError(
             f"--surface {surface} is printed, never written: there is nothing to take back"
         )
     if not targets:
         raise UsageError("no target", "name a PID, a thread dump or a log, or say --jdk VERSION")
+
+
+def _given(named: list[str], surface: str) -> tuple[GivenFile | None, list[str]]:
+    """The file among the targets that is to be edited, and the other targets.
+
+    Raises:
+        UsageError: there are several.
+    """
+    from seedstall.knowledge.surfaces import BY_NAME  # noqa: PLC0415
+    from seedstall.remedy import choice  # noqa: PLC0415
+
+    files = {name: file for name in named if (file := _read(name)) is not None}
+    if surface:
+        chosen = [n for n, file in files.items() if choice.edits(BY_NAME[surface], file)]
+    else:
+        chosen = [n for n, file in files.items() if choice.of_file(file)]
+    if len(chosen) > 1:
+        raise UsageError(f"several files to edit: {', '.join(chosen)}", "name one")
+    for one in chosen:
+        return files[one], [name for name in named if name != one]
+    return None, named
+
+
+def _read(name: str) -> GivenFile | None:
+    """A file that may be edited; ``None`` where it is none, or one that only the other kinds of target fit."""
+    from seedstall.effect.folder import LIMIT  # noqa: PLC0415
+    from seedstall.remedy.request import GivenFile  # noqa: PLC0415
+    from seedstall.source import rooted  # noqa: PLC0415
+
+    if name.isdecimal() or name == "-":
+        return None
+    try:
+        if not Path(name).is_file():
+            return None
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            data = rooted.read_all(fd, LIMIT)
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):  # too large, not to be read: a target says so itself
+        return None
+    real = _absolute(name)
+    direct = Path(name).name == real.name and _same_file(Path(name).parent, real.parent)
+    return GivenFile(str(real), data, name if direct else "")
+
+
+def _absolute(name: str) -> Path:
+    """The file itself: ``patch`` writes through no link. A link's own name is resolved by who writes."""
+    path = Path(name)
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
+
+
+def _chosen(request: Request, tell: Teller) -> str:
+    """The surface, where none was said: the file's, else the first answer for the target."""
+    from seedstall.remedy import choice  # noqa: PLC0415
+
+    if request.given is None:
+        found = choice.of_case(request)
+        tell.notes(
+            (f"--surface {found}, by what the target is; seedstall fix --list has the others",)
+        )
+        return found
+    fitting = list(choice.of_file(request.given))
+    if len(fitting) > 1:
+        raise UsageError(
+            f"no --surface, and several edit {request.given.path}", f"one of: {', '.join(fitting)}"
+        )
+    return fitting[0]
 
 
 def _check_touch(*, attach: bool, never: bool) -> None:
@@ -176,19 +263,12 @@ def _check_output(output: Path | None, targets: list[str]) -> None:
 
 def _refuse_same(output: Path, request: Request, write: Write) -> None:
     """Refuse to print a patch into the very file that it is for, under whatever name."""
-    inside = Path(f"/proc/{request.pid}/root{write.path}")
-    if request.pid is not None and _same_file(output, inside):
+    inside = Path(write.path if write.host else f"/proc/{request.pid}/root{write.path}")
+    if _same_file(output, inside):
         raise UsageError(
             f"-o {output}: that is {write.path} itself, which the patch is for",
-            "name a file for the patch (-o setenv.patch); --apply writes setenv.sh itself",
+            "name a file for the patch (-o fix.patch); --apply writes the file itself",
         )
-
-
-def _real_name(path: Path) -> str:
-    try:
-        return path.resolve().name
-    except (OSError, RuntimeError):  # links in a circle (RuntimeError up to Python 3.12)
-        return path.name
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -196,6 +276,13 @@ def _same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except (OSError, ValueError):
         return False
+
+
+def _real_name(path: Path) -> str:
+    try:
+        return path.resolve().name
+    except (OSError, RuntimeError):  # links in a circle (RuntimeError up to Python 3.12)
+        return path.name
 
 
 def _only(found: tuple[Planned, ...]) -> Planned:
@@ -206,34 +293,39 @@ def _only(found: tuple[Planned, ...]) -> Planned:
     return case
 
 
-def _request(case: Planned, value: str | None, *, force: bool) -> Request:
-    from seedstall.cli.surfaces import Request, check_value  # noqa: PLC0415
+def _request(
+    case: Planned,
+    value: str | None,
+    *,
+    force: bool,
+    given: GivenFile | None = None,
+    container: str = "",
+) -> Request:
     from seedstall.engine.case import Case  # noqa: PLC0415
-    from seedstall.facts import providers, surfaces  # noqa: PLC0415
+    from seedstall.facts import providers, service, surfaces  # noqa: PLC0415
+    from seedstall.remedy.request import Request  # noqa: PLC0415
+    from seedstall.remedy.value import check_value  # noqa: PLC0415
+    from seedstall.source.host import HostSource  # noqa: PLC0415
 
-    facts = Case(case.source, dict.fromkeys((*providers(), *surfaces.PROVIDERS)))
+    facts = Case(
+        case.source, dict.fromkeys((*providers(), *surfaces.PROVIDERS, *service.PROVIDERS))
+    )
     pid = int(case.target) if case.target.isdecimal() else None
-    request = Request(facts, case.source, case.target, pid, value or "", force=force)
+    host = HostSource() if given is not None else None
+    request = Request(
+        facts,
+        case.source,
+        case.target,
+        pid,
+        value or "",
+        force=force,
+        given=given,
+        host=host,
+        container=container,
+    )
     if value is not None:
         check_value(value, request.jdk)
     return request
-
-
-class _Teller:
-    """What people are told, on stderr: nothing of it is a secret or moves a terminal's cursor."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet = quiet
-
-    def notes(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            if not self.quiet:
-                self.say(f"note: {line}")
-
-    def say(self, line: str) -> None:
-        from seedstall.model.redact import redact, visible  # noqa: PLC0415
-
-        say(redact(visible(line)))
 
 
 def _print(data: bytes, output: Path | None) -> None:
@@ -258,120 +350,14 @@ def _print(data: bytes, output: Path | None) -> None:
     sys.stdout.buffer.flush()
 
 
-def _not_written(surface: str, pid: int | None) -> UsageError:
-    if surface == "tomcat-setenv" and pid is None:
-        return UsageError("--apply needs the process whose setenv.sh is meant", "name its PID")
-    return UsageError(f"--surface {surface} is printed, never written", "leave --apply out")
+def _not_written(surface: str, request: Request) -> UsageError:
+    from seedstall.knowledge.surfaces import BY_NAME  # noqa: PLC0415
 
-
-def _apply(request: Request, write: Write, tell: _Teller, *, dry_run: bool) -> None:
-    from seedstall.effect.apply import apply, destination, stamp  # noqa: PLC0415
-
-    with _Root(request) as root:
-        if dry_run:
-            path = destination(root.fd, write.path, within=write.within)
-            copy = (
-                f", the old one to be kept as {path}.seedstall-{stamp()}"
-                if write.read is not None
-                else ""
-            )
-            tell.say(f"would write {_real(write.path, path)} ({len(write.content)} bytes){copy}")
-            return
-        done = apply(root.fd, write.path, write.content, read=write.read, within=write.within)
-    kept = f"; the old one is {done.backup} beside it" if done.backup else ""
-    tell.say(f"wrote {_real(write.path, done.path)}{kept}")
-    tell.notes(done.notes)
-    tell.notes(
-        (
-            "it takes effect at the next start: the running JVM keeps its settings",
-            f"seedstall fix {request.pid} --undo takes it back",
-            f"once that process has ended, seedstall fix {shlex.quote(done.path)} --undo does",
+    if BY_NAME[surface].writes and request.pid is None:
+        return UsageError(
+            "--apply needs the process whose file is meant, or that file",
+            "name its PID, or the file to edit",
         )
-    )
-
-
-def _undo(request: Request, tell: _Teller, *, dry_run: bool) -> None:
-    from seedstall.cli.surfaces import homes, script_of  # noqa: PLC0415
-    from seedstall.effect.undo import undo  # noqa: PLC0415
-
-    if request.pid is None:
-        message = "--undo needs the process whose setenv.sh is meant, or that file"
-        raise UsageError(message, "name its PID, the setenv.sh, or the CATALINA_BASE")
-    path = script_of(request).path
-    with _Root(request) as root:
-        done = undo(root.fd, path, dry_run=dry_run, within=homes(request))
-    _tell_undone(done, path, tell, dry_run=dry_run)
-
-
-def _script_named(targets: list[str]) -> Path | None:
-    """The setenv.sh that is named itself or by its CATALINA_BASE: the process it was written for may have ended."""
-    if len(targets) != 1 or targets[0].isdecimal():
-        return None
-    named = Path(targets[0]).absolute()
-    if named.is_dir():
-        return named / ("setenv.sh" if named.name == "bin" else "bin/setenv.sh")
-    return named if named.name == "setenv.sh" else None
-
-
-def _undo_file(script: Path, tell: _Teller, *, dry_run: bool) -> None:
-    from seedstall.effect.undo import undo  # noqa: PLC0415
-
-    root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        done = undo(root, str(script), dry_run=dry_run, within=(str(script.parent.parent),))
-    finally:
-        os.close(root)
-    _tell_undone(done, str(script), tell, dry_run=dry_run)
-
-
-def _tell_undone(done: Undone, path: str, tell: _Teller, *, dry_run: bool) -> None:
-    path = _real(path, done.path)
-    would = "would have " if dry_run else ""
-    if done.restored:
-        tell.say(f"{would}put {path} back from {done.restored}")
-    else:
-        tell.say(f"{would}removed {path}, which --apply had made")
-    tell.notes(done.notes)
-
-
-def _real(path: str, real: str) -> str:
-    """The file that is written, and the name it was reached by where a link led there."""
-    return path if path == real else f"{real} (where {path} leads)"
-
-
-class _Root:
-    """The root directory of the very process that was looked at, for writing below it."""
-
-    def __init__(self, request: Request) -> None:
-        from seedstall.model.evidence import Got, Ref, Space  # noqa: PLC0415
-        from seedstall.source.host import HostSource  # noqa: PLC0415
-
-        self._source = HostSource(request.pid)
-        stat = Ref(Space.PROCESS, "stat")
-        now, then = self._source.read(stat), request.source.read(stat)
-        if not (
-            isinstance(now, Got)
-            and isinstance(then, Got)
-            and _start(now.value) == _start(then.value)
-        ):
-            raise SeedstallError(f"process {request.pid} has ended: nothing was written")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._source.close()
-
-    @property
-    def fd(self) -> int:
-        try:
-            return self._source.root_fd
-        except OSError as error:
-            message = f"the root of process {self._source.pid} cannot be entered: {error.strerror}"
-            raise SeedstallError(message, "run as root or as its user") from error
-
-
-def _start(stat: bytes) -> int:
-    from seedstall.parse import procfs  # noqa: PLC0415
-
-    return procfs.stat(stat).start_ticks
+    if BY_NAME[surface].writes:
+        return UsageError(f"--surface {surface} has nothing to write here", "leave --apply out")
+    return UsageError(f"--surface {surface} is printed, never written", "leave --apply out")

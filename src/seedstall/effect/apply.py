@@ -183,6 +183,10 @@ def _overwritten(folder: Folder, held: Snapshot, content: bytes, copy: str) -> N
     """Write into the old file. The copy stays, whatever happens."""
     try:
         folder.overwrite(folder.name, content, held)
+    except SeedstallError:  # it was not written to
+        folder.remove(copy)
+        folder.remove(copy + RECORD)
+        raise
     except PermissionError as error:
         folder.remove(copy)
         folder.remove(copy + RECORD)

@@ -200,7 +200,7 @@ class Folder:
             OSError: it cannot be written.
         """
         fd = os.open(
-            name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd
+            name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd
         )
         try:
             found = os.fstat(fd)
@@ -210,6 +210,9 @@ class Folder:
             if found.st_nlink > 1:
                 message = f"{name} has {found.st_nlink} names (hard links): writing into it would change them all"
                 raise SeedstallError(message, "apply the printed patch by hand")
+            if rooted.read_all(fd, LIMIT) != held.data:
+                message = f"{name} changed since it was read: nothing was written"
+                raise SeedstallError(message, "run it again")
             _write(fd, data)
             os.ftruncate(fd, len(data))
             os.fsync(fd)

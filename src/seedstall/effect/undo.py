@@ -54,6 +54,16 @@ def undo(root: int, path: str, *, dry_run: bool = False, within: tuple[str, ...]
         return Undone(folder.name, restored, tuple(notes), folder.path)
 
 
+def is_applied(root: int, path: str, *, within: tuple[str, ...] = ()) -> bool:
+    """Whether there is something of `apply`'s to be taken back for the file *path* below *root*."""
+    try:
+        with open_folder(root, path, within=within) as folder:
+            _last(folder)
+    except (OSError, SeedstallError):
+        return False
+    return True
+
+
 def _last(folder: Folder) -> str:
     prefix = f"{folder.name}.seedstall-"
     found: list[tuple[str, int, str]] = []
@@ -64,7 +74,7 @@ def _last(folder: Folder) -> str:
         if match:
             found.append((match[0][:16], int(match[1] or 1), name.removesuffix(RECORD)))
     if not found:
-        message = f"nothing of seedstall's stands beside {folder.name}"
+        message = f"nothing of seedstall's stands beside {folder.path}"
         raise SeedstallError(message, "only what --apply wrote can be taken back")
     return max(found)[2]
 
@@ -76,16 +86,21 @@ def _read_record(folder: Folder, copy: str) -> tuple[str, str]:
         rb"before ([0-9a-f]{64}|none)\nwritten ([0-9a-f]{64})\n", held.data if held else b""
     )
     if match is None:
-        message = f"{copy}{RECORD} is damaged"
-        raise SeedstallError(message, f"restore {copy} by hand")
+        message = f"{_beside(folder, copy)}{RECORD} is damaged"
+        raise SeedstallError(message, f"restore {_beside(folder, copy)} by hand")
     before = match[1].decode()
     return "" if before == "none" else before, match[2].decode()
+
+
+def _beside(folder: Folder, name: str) -> str:
+    """The path of what stands beside the file."""
+    return folder.path.rpartition("/")[0] + "/" + name
 
 
 def _saved(folder: Folder, copy: str, before: str) -> Snapshot:
     saved = folder.read(copy)
     if saved is None or digest(saved.data) != before:
-        message = f"the copy {copy} is gone or changed: nothing was taken back"
+        message = f"the copy {_beside(folder, copy)} is gone or changed: nothing was taken back"
         raise SeedstallError(message, "edit the file by hand")
     return saved
 

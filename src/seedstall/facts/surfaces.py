@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import TomcatHome
 from seedstall.model.surface import SetenvScript
 from seedstall.source.base import Source
+
+MAX_LINKS = 40
+"""As the kernel's."""
 
 
 def setenv_script(source: Source, home: TomcatHome) -> SetenvScript:
@@ -29,7 +34,7 @@ def setenv_script(source: Source, home: TomcatHome) -> SetenvScript:
         content=content,
         inherited=inherited,
         inherited_from=from_home if inherited is not None else "",
-        on_host=_on_host(source, base),
+        on_host=on_host(source, base),
         launcher=_launcher(source, home.home),
         bash=_bash(source),
     )
@@ -49,14 +54,45 @@ def _content(source: Source, path: str) -> bytes | None:
     raise Unavailable(reading)
 
 
-def _on_host(source: Source, base: str) -> bool:
-    """Whether that directory is the same one on this host: by inode and owner.
+def on_host(source: Source, path: str) -> bool:
+    """Whether that file or directory is the same one on this host: by inode and owner; of a new one, its directory.
 
     A service with PrivateTmp has a mount namespace of its own and yet the host's files, so namespaces do not tell.
     """
-    seen = source.read(_root(base, Ask.STAT))
-    here = source.read(Ref(Space.KERNEL, base.lstrip("/"), Ask.STAT))
-    return not (isinstance(seen, Got) and (isinstance(here, Missing) or here.value != seen.value))
+    while path:
+        seen = source.read(_root(path, Ask.STAT))
+        if isinstance(seen, Got):
+            here = source.read(Ref(Space.KERNEL, path.lstrip("/"), Ask.STAT))
+            return isinstance(here, Got) and here.value == seen.value
+        path = path.rpartition("/")[0]
+    return True
+
+
+def real_path(source: Source, path: str, *, host: bool = False) -> str:
+    """*path* in the target's root (with *host*: on this host), all links resolved as far as they can be read.
+
+    ``patch`` refuses to write through a link, so a patch must name the file itself.
+    """
+    space = Space.KERNEL if host else Space.ROOT
+    todo = deque(part for part in path.split("/") if part)
+    done: list[str] = []
+    links = 0
+    while todo and links <= MAX_LINKS:
+        part = todo.popleft()
+        if part in (".", ".."):
+            if part == ".." and done:
+                done.pop()
+            continue
+        reading = source.read(Ref(space, "/".join((*done, part)), Ask.LINK))
+        if not isinstance(reading, Got):
+            done.append(part)
+            continue
+        links += 1
+        target = reading.value.decode("utf-8", "surrogateescape")
+        if target.startswith("/"):
+            done.clear()
+        todo.extendleft(reversed([p for p in target.split("/") if p]))
+    return "/" + "/".join((*done, *todo))
 
 
 def _launcher(source: Source, home: str) -> bool | None:

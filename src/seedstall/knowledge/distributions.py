@@ -8,7 +8,7 @@ its note. Dates are the makers' own ends of standard support.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from seedstall.knowledge.release import KernelRelease, Maker, read_release
 from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom
@@ -30,7 +30,8 @@ class FeederAdvice(NamedTuple):
 
     ``useless`` says why nothing helps here (then there are no commands), ``""`` where it does help. ``eol`` is true
     where the distribution's own support has ended. ``kernel_update`` names the kernel that does away with the wait,
-    where the distribution has one. ``unsure`` is true where the kernel's model is not known.
+    where the distribution has one. ``unsure`` is true where the kernel's model is not known. ``daemon`` is the one that
+    the commands start.
     """
 
     commands: tuple[str, ...] = ()
@@ -39,15 +40,26 @@ class FeederAdvice(NamedTuple):
     useless: str = ""
     kernel_update: str = ""
     unsure: bool = False
+    daemon: str = "rngd"
 
 
 def feeder_commands(distribution: Distribution | None, kernel: KernelRandom | None) -> FeederAdvice:
-    """How to feed the host's pool, or why that would be useless on this kernel."""
+    """How to feed the host's pool with the daemon that its distribution has, or why that would be useless here."""
+    return advised(distribution, kernel, _of_family)
+
+
+Advise: TypeAlias = "Callable[[Distribution | None, KernelRelease | None], FeederAdvice]"
+
+
+def advised(
+    distribution: Distribution | None, kernel: KernelRandom | None, advise: Advise
+) -> FeederAdvice:
+    """What *advise* says of that distribution (guessed from the kernel where not known), with what holds anywhere."""
     if kernel is not None and kernel.can_block is False:
-        return FeederAdvice(useless=_useless(kernel))
+        return FeederAdvice(useless=useless(kernel))
     release = read_release(kernel.release) if kernel is not None and kernel.release else None
     known = distribution or guessed_distribution(release)
-    advice = _of_family(known, release)
+    advice = advise(known, release)
     notes = [advice.note, _VIRTIO, _NEVER_URANDOM]
     if known is not None and known.guessed:
         notes.insert(0, f"{known.pretty}: check it before you type this")
@@ -62,13 +74,18 @@ def feeder_commands(distribution: Distribution | None, kernel: KernelRandom | No
     return advice._replace(note="; ".join(n for n in notes if n), unsure=unsure)
 
 
-def _useless(kernel: KernelRandom) -> str:
+def useless(kernel: KernelRandom) -> str:
+    """Why nothing need feed a kernel without the blocking pool."""
     what = (
         "never waits for entropy"
         if kernel.model is BlockingModel.NEVER
         else "waits only until it is seeded, once, early at boot"
     )
     return f"an entropy daemon would change nothing: this kernel's /dev/random {what} ({kernel.reason})"
+
+
+_DEBIAN_BRANCHES = {(3, 16): "8", (4, 9): "9", (4, 19): "10", (5, 10): "11", (6, 1): "12"}
+"""The kernel that each release of Debian came with."""
 
 
 def guessed_distribution(release: KernelRelease | None) -> Distribution | None:
@@ -89,7 +106,10 @@ def guessed_distribution(release: KernelRelease | None) -> Distribution | None:
         Maker.UEK: ("ol", "Oracle Linux"),
     }
     found = names.get(release.maker)
-    return _guess(found[0], "", found[1]) if found is not None else None
+    if found is None:
+        return None
+    number = _DEBIAN_BRANCHES.get(release.branch, "") if release.maker is Maker.DEBIAN else ""
+    return _guess(found[0], number, f"{found[1]} {number}".rstrip())
 
 
 def _guess(identity: str, version: str, pretty: str) -> Distribution:
@@ -148,13 +168,14 @@ def _of_family(distribution: Distribution | None, release: KernelRelease | None)
     return found(distribution, release)
 
 
-def _major(distribution: Distribution) -> int:
+def major_of(distribution: Distribution) -> int:
+    """The first number of its version, 0 where it has none."""
     head = distribution.version.partition(".")[0]
     return int(head) if head.isdecimal() and len(head) < 6 else 0  # noqa: PLR2004 - a year at most
 
 
 # CentOS's mirrors are gone; vault.centos.org keeps the last state. Plain http: the TLS of CentOS 6 is too old.
-_VAULT = {
+VAULT = {
     6: (
         "sed -i -e 's|^mirrorlist=|#mirrorlist=|' -e"
         " 's|^#baseurl=http://mirror.centos.org/centos/$releasever|baseurl=http://vault.centos.org/6.10|'"
@@ -172,11 +193,11 @@ _VAULT = {
     ),
 }
 _CENTOS_ENDS = {6: "2020-11-30", 7: "2024-06-30", 8: "2021-12-31 (Stream 8: 2024-05-31)"}
-_EPEL_ARCHIVE = "archives.fedoraproject.org/pub/archive/epel"
+EPEL_ARCHIVE = "archives.fedoraproject.org/pub/archive/epel"
 
 
 def _enterprise(distribution: Distribution, release: KernelRelease | None) -> FeederAdvice:
-    major = _major(distribution) or (release.el if release is not None and release.el else 0)
+    major = major_of(distribution) or (release.el if release is not None and release.el else 0)
     if major >= 9:  # noqa: PLR2004 - RHEL 9 and 10 have no pool
         return FeederAdvice(
             note="RHEL 9 and 10 need no daemon: their own kernels have no blocking pool"
@@ -187,7 +208,7 @@ def _enterprise(distribution: Distribution, release: KernelRelease | None) -> Fe
             note="no package that still can be had is known for this release: set the JVM's seed source instead",
         )
     centos = distribution.id in ("centos", "scientific")
-    commands = [_VAULT[major]] if distribution.id == "centos" and major in _VAULT else []
+    commands = [VAULT[major]] if distribution.id == "centos" and major in VAULT else []
     tool = "dnf" if major == 8 else "yum"  # noqa: PLR2004 - RHEL 8
     commands.append(f"{tool} install -y rng-tools")
     if major == 6:  # noqa: PLR2004 - RHEL 6 has no systemd
@@ -213,7 +234,7 @@ def _enterprise_notes(distribution: Distribution, major: int) -> list[str]:
         notes.append(f"RHEL {major} needs a subscription with extended support for its packages")
     if major < 8:  # noqa: PLR2004 - RHEL 8 has rng-tools 6.8 and later
         notes.append(
-            f"{_NEEDS_HARDWARE}: then haveged of EPEL {major} ({_EPEL_ARCHIVE}/{major}) as a local RPM"
+            f"{_NEEDS_HARDWARE}: then haveged of EPEL {major} ({EPEL_ARCHIVE}/{major}) as a local RPM"
         )
     return notes
 
@@ -261,7 +282,7 @@ def _ubuntu_update(release: KernelRelease | None) -> str:
 
 
 def _ubuntu(distribution: Distribution, release: KernelRelease | None) -> FeederAdvice:
-    major = _major(distribution)
+    major = major_of(distribution)
     ended = _UBUNTU_ENDS.get(major)
     note = (
         f"Ubuntu {distribution.version} ended {ended} (later only with ESM); archive.ubuntu.com still holds its"
@@ -272,6 +293,7 @@ def _ubuntu(distribution: Distribution, release: KernelRelease | None) -> Feeder
     start = "service haveged start" if major == 14 else "systemctl enable --now haveged"  # noqa: PLR2004 - 14.04 has upstart
     return FeederAdvice(
         commands=("apt-get update", "apt-get install -y haveged", start),
+        daemon="haveged",
         eol=ended is not None,
         note=note,
         kernel_update=_ubuntu_update(release),
@@ -284,21 +306,27 @@ _DEBIAN_UPDATES = {
     9: "linux-image-4.9.0-19 (4.9.320-2), in archive.debian.org/debian-security stretch/updates, and a reboot",
     10: "linux-image-4.19.0-21 (4.19.249-2) or later, in archive.debian.org/debian, and a reboot",
 }
-_ARCHIVE_LIST = "/etc/apt/sources.list.d/archive.list"
+ARCHIVE_DEBIAN = "/etc/apt/sources.list.d/archive.list"
 _ARCHIVE_OPTIONS = (
-    f"-o Acquire::Check-Valid-Until=false -o Dir::Etc::SourceList={_ARCHIVE_LIST}"
+    f"-o Acquire::Check-Valid-Until=false -o Dir::Etc::SourceList={ARCHIVE_DEBIAN}"
     " -o Dir::Etc::SourceParts=/dev/null"
 )
 
 
-def _debian(distribution: Distribution, _release: KernelRelease | None) -> FeederAdvice:
-    major = _major(distribution)
+class Archive(NamedTuple):
+    """Where the packages of a Debian that has ended lie: the lines that turn apt there, and what to know of it."""
+
+    lines: tuple[str, ...] = ()
+    note: str = ""
+
+
+def debian_archive(major: int) -> Archive:
+    """What goes before ``apt-get install``; empty where the release's own mirrors hold it."""
     name = _DEBIAN_NAMES.get(major)
-    install = ("apt-get install -y haveged", "systemctl enable --now haveged")
     if name is None:
-        return FeederAdvice(commands=("apt-get update", *install))
+        return Archive()
     lines = (
-        f"echo 'deb http://archive.debian.org/debian {name} main' > {_ARCHIVE_LIST}",
+        f"echo 'deb http://archive.debian.org/debian {name} main' > {ARCHIVE_DEBIAN}",
         f"apt-get {_ARCHIVE_OPTIONS} update",
     )
     old = major < 10  # noqa: PLR2004 - the archive's keys of Debian 8 and 9
@@ -306,13 +334,19 @@ def _debian(distribution: Distribution, _release: KernelRelease | None) -> Feede
         "; the keys that signed it have run out, so apt may call it unauthenticated: check the package before you"
         " allow that"
     )
+    note = f"Debian {major} ended {_DEBIAN_ENDS[major]} (LTS): its packages are on archive.debian.org alone"
+    return Archive(lines, note + (keys if old else ""))
+
+
+def _debian(distribution: Distribution, _release: KernelRelease | None) -> FeederAdvice:
+    major = major_of(distribution)
+    archive = debian_archive(major)
+    install = ("apt-get install -y haveged", "systemctl enable --now haveged")
     return FeederAdvice(
-        commands=(*lines, *install),
-        eol=True,
-        note=(
-            f"Debian {major} ended {_DEBIAN_ENDS[major]} (LTS): its packages are on archive.debian.org alone"
-            + (keys if old else "")
-        ),
+        commands=(*(archive.lines or ("apt-get update",)), *install),
+        daemon="haveged",
+        eol=bool(archive.lines),
+        note=archive.note,
         kernel_update=_DEBIAN_UPDATES.get(major, ""),
     )
 
@@ -320,6 +354,7 @@ def _debian(distribution: Distribution, _release: KernelRelease | None) -> Feede
 def _suse(_distribution: Distribution, _release: KernelRelease | None) -> FeederAdvice:
     return FeederAdvice(
         commands=("zypper install -y haveged", "systemctl enable --now haveged"),
+        daemon="haveged",
         note="not tried on a SUSE host by the makers of this program",
         kernel_update="SLES 15 SP4 and later (5.14) have no blocking pool",
     )
@@ -328,6 +363,7 @@ def _suse(_distribution: Distribution, _release: KernelRelease | None) -> Feeder
 def _alpine(_distribution: Distribution, _release: KernelRelease | None) -> FeederAdvice:
     return FeederAdvice(
         commands=("apk add haveged", "rc-update add haveged", "rc-service haveged start"),
+        daemon="haveged",
         note="not tried on an Alpine host by the makers of this program",
         kernel_update="Alpine 3.13 and later (5.10) have no blocking pool",
     )

@@ -69,6 +69,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
             "org.sonar.ce.app.CeServer",
         ),
         jars=("sonar-application-*",),
+        surfaces=("sonarqube", "java-opts"),
         flags="conf/sonar.properties: sonar.web.javaAdditionalOpts, sonar.ce.javaAdditionalOpts, sonar.search."
         "javaAdditionalOpts (each child is a JVM of its own)",
         asks=_sha1(_EMBEDDED, sure=False),
@@ -77,6 +78,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "keycloak",
         "Keycloak",
         properties=("kc.home.dir",),
+        surfaces=("keycloak", "java-opts"),
         flags="JAVA_OPTS_APPEND; kc.sh sets -Djava.security.egd=file:/dev/urandom itself, but only where JAVA_OPTS is"
         " not set",
     ),
@@ -98,6 +100,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Sonatype Nexus",
         mains=("org.sonatype.nexus.karaf.NexusMain", "org.sonatype.nexus.bootstrap."),
         jars=("sonatype-nexus-repository-*",),
+        surfaces=("nexus", "java-opts"),
         flags="bin/nexus.vmoptions; in its image INSTALL4J_ADD_VM_PARAMS",
     ),
     ProductRow(
@@ -111,6 +114,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Jenkins",
         mains=("executable.Main",),
         jars=("jenkins.war", "jenkins*.war"),
+        surfaces=("jenkins", "java-opts"),
         flags=f"{SYSTEMD}JAVA_OPTS=; /etc/default/jenkins (JAVA_ARGS) or /etc/sysconfig/jenkins (JENKINS_JAVA_OPTIONS)"
         " of older packages",
         asks=_sha1(_TRILEAD, sure=False),
@@ -120,6 +124,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Jenkins agent",
         mains=("hudson.remoting.",),
         jars=("agent.jar", "remoting.jar", "slave.jar", "swarm-client*.jar"),
+        surfaces=("jenkins-agent", "java-opts"),
         flags='the node\'s configuration, "JVM Options"',
     ),
     ProductRow(
@@ -149,6 +154,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         ),
         jars=("start.jar", "jetty-runner*.jar", "jetty-start*.jar"),
         properties=("jetty.home", "jetty.base"),
+        surfaces=("jetty", "java-opts"),
         flags="JAVA_OPTIONS (Debian /etc/default/jetty9), or --exec and -D lines in start.d/*.ini",
         asks=Asks(
             Instance.DEFAULT,
@@ -163,6 +169,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         mains=("org.jboss.as.", "org.jboss.Main"),
         jars=("jboss-modules.jar",),
         properties=("jboss.home.dir", "[Standalone]"),
+        surfaces=("wildfly", "java-opts"),
         flags='bin/standalone.conf: JAVA_OPTS="$JAVA_OPTS -D..." below the default block (domain.conf in domain mode)',
         reads_d=True,
     ),
@@ -171,6 +178,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Oracle WebLogic",
         mains=("weblogic.Server", "weblogic.NodeManager", "weblogic.WLST"),
         properties=("weblogic.Name", "weblogic.home"),
+        surfaces=("weblogic", "java-opts"),
         flags="$DOMAIN_HOME/bin/setUserOverrides.sh (12c and later) or setDomainEnv.sh: JAVA_OPTIONS; for WLST"
         " CONFIG_JVM_ARGS",
     ),
@@ -180,6 +188,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         mains=("com.ibm.ws.kernel.boot.",),
         jars=("ws-server.jar", "ws-launch.jar"),
         properties=("wlp.install.dir",),
+        surfaces=("liberty", "java-opts"),
         flags="jvm.options of the server",
     ),
     ProductRow(
@@ -201,30 +210,35 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "kafka",
         "Apache Kafka",
         mains=("kafka.Kafka", "org.apache.kafka.connect.cli."),
+        surfaces=("kafka", "java-opts"),
         flags="KAFKA_OPTS (bin/kafka-run-class.sh)",
     ),
     ProductRow(
         "zookeeper",
         "Apache ZooKeeper",
         mains=("org.apache.zookeeper.server.",),
+        surfaces=("zookeeper", "java-opts"),
         flags="conf/java.env: SERVER_JVMFLAGS; Debian /etc/zookeeper/conf/environment: JAVA_OPTS",
     ),
     ProductRow(
         "cassandra",
         "Apache Cassandra",
         mains=("org.apache.cassandra.service.CassandraDaemon",),
+        surfaces=("cassandra", "java-opts"),
         flags="conf/jvm-server.options (4.x), conf/jvm.options (3.x), or JVM_OPTS in conf/cassandra-env.sh",
     ),
     ProductRow(
         "elasticsearch",
         "Elasticsearch",
         mains=("org.elasticsearch.",),
+        surfaces=("elasticsearch", "java-opts"),
         flags="a file in config/jvm.options.d, or ES_JAVA_OPTS",
     ),
     ProductRow(
         "opensearch",
         "OpenSearch",
         mains=("org.opensearch.",),
+        surfaces=("elasticsearch", "java-opts"),
         flags="a file in config/jvm.options.d, or OPENSEARCH_JAVA_OPTS",
     ),
     ProductRow(
@@ -244,6 +258,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Apache ActiveMQ",
         mains=("org.apache.activemq.console.Main",),
         jars=("activemq.jar",),
+        surfaces=("activemq", "java-opts"),
         flags="bin/env or /etc/default/activemq: ACTIVEMQ_OPTS",
     ),
     ProductRow(
@@ -291,6 +306,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
             "org.codehaus.classworlds.Launcher",
         ),
         properties=("maven.home", "maven.multiModuleProjectDirectory"),
+        surfaces=("jvm-config", "java-opts"),
         flags="MAVEN_OPTS or .mvn/jvm.config; a jarsigner it forks takes <arguments> with -J-D...",
         reads_d=True,
     ),
@@ -305,6 +321,7 @@ PRODUCTS: tuple[ProductRow, ...] = (
         "Gradle",
         mains=("org.gradle.",),
         jars=("gradle-wrapper.jar",),
+        surfaces=("gradle", "java-opts"),
         flags="gradle.properties: org.gradle.jvmargs (the daemon); GRADLE_OPTS (the client)",
         reads_d=True,
     ),
@@ -402,7 +419,7 @@ def recognise(launch: Launch) -> Product:
             return Product(
                 key=row.key,
                 title=title,
-                surfaces=row.surfaces,
+                surfaces=_surfaces(row, launch),
                 told_by=told_by,
                 asks_for=str(row.asks.instance) if row.asks is not None else "",
                 flags=row.flags,
@@ -414,6 +431,14 @@ def recognise(launch: Launch) -> Product:
         told_by="no known program",
         flags="the java command that starts it, or JAVA_TOOL_OPTIONS in its environment",
     )
+
+
+def _surfaces(row: ProductRow, launch: Launch) -> tuple[str, ...]:
+    """Debian's own instance, whose base is its home, has a file for the flags; an .ini file may still be the place."""
+    home = launch.property_value("jetty.base") or launch.property_value("jetty.home") or launch.jar
+    if row.key == "jetty" and home.startswith("/usr/share/jetty"):
+        return ("debian-jetty", *row.surfaces)
+    return row.surfaces
 
 
 def _told_by(row: ProductRow, launch: Launch) -> str:

@@ -6,30 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from seedstall.model.fileformat import Format as Format  # noqa: PLC0414 - handed on
 from seedstall.model.jdk import JdkVersion
 
 UNKNOWN = "\ufffc"
 """Stands in a text for an expansion whose value the file does not tell (``$JAVA_OPTS``, ``$(cmd)``)."""
-
-
-class Format(StrEnum):
-    """What a file is."""
-
-    DOCKERFILE = "Dockerfile"
-    MANIFEST = "YAML manifest"
-    """Compose, Kubernetes, and any other YAML or JSON that describes containers."""
-    UNIT = "systemd unit"
-    ENVIRONMENT_FILE = "environment file"
-    """``NAME=value`` lines that no shell reads: systemd's EnvironmentFile, ``docker run --env-file``."""
-    SHELL = "shell script"
-    BATCH = "Windows batch file"
-    JVM_OPTIONS = "JVM options file"
-    SECURITY = "java.security file"
-    PROPERTIES = "properties file"
-    XML = "XML build file"
-    GRADLE = "Gradle build script"
-    COMMAND_LINE = "command line"
-    UNRECOGNISED = "unrecognised file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +89,8 @@ class Scope:
     """The scope whose variables it has too: the build stage that this one begins from."""
     sources: tuple[str, ...] = ()
     """Where else its variables come from: ``envFrom``, ``env_file``, ``EnvironmentFile=``."""
+    taken: tuple[str, ...] = ()
+    """The names of the ConfigMaps, Secrets and files among these that are taken in whole."""
 
 
 class Setting(StrEnum):

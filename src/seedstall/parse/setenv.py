@@ -93,11 +93,19 @@ def assignment(value: str, *, target: str = TARGET, nounset: bool = False) -> st
 
 
 def set_egd(
-    data: bytes, value: str, *, target: str = TARGET, bash: bool | None = None
+    data: bytes,
+    value: str,
+    *,
+    target: str = TARGET,
+    bash: bool | None = None,
+    order: tuple[str, ...] = ORDER,
+    own: bool = False,
 ) -> ShellEdit:
     """Set ``java.security.egd`` to *value* in the options file *data*, once, in *target*.
 
-    *bash* is whether the shell that sources it is bash; ``None``: not known, the edit holds in any.
+    *bash* is whether the shell that sources it is bash; ``None``: not known, the edit holds in any. *order* names the
+    variables whose options reach the JVM, weakest first. With *own* the value must stand in *target* itself: what the
+    file sets in the others may not get to the JVM (Debian's start script exports ``JAVA_OPTS`` alone).
 
     Bytes that are no UTF-8, line ends, comments and a missing last line end are kept.
 
@@ -110,10 +118,10 @@ def set_egd(
         raise ValueError(message)
     text = data.decode("utf-8", "surrogateescape")
     try:
-        return _Editor(text, value, target, bash=bash).edit()
+        return _Editor(text, value, target, bash=bash, order=order, own=own).edit()
     except NoPlaceError:
         if bash is None:  # one that only bash runs at all (declare -r)
-            return set_egd(data, value, target=target, bash=True)
+            return set_egd(data, value, target=target, bash=True, order=order, own=own)
         raise
     except UnfinishedError:
         raise
@@ -309,9 +317,9 @@ def _reaching(values: Sequence[_Value], wanted: Iterable[str]) -> set[str]:
     return reached
 
 
-def _occurrences(nodes: tuple[Node, ...]) -> list[_Occurrence]:
+def _occurrences(nodes: tuple[Node, ...], order: tuple[str, ...]) -> list[_Occurrence]:
     values = list(_values(nodes))
-    reached = _reaching(values, ORDER)
+    reached = _reaching(values, order)
     found = [o for v in values if v.name in reached for o in _in_value(v.pieces)]
     return sorted(found, key=lambda o: o.pieces[0].start)
 
@@ -377,13 +385,24 @@ def _crlf(text: str) -> bool:
 class _Editor:
     """Finds the least change after which every way through the script sets the value."""
 
-    def __init__(self, text: str, value: str, target: str, *, bash: bool | None) -> None:
+    def __init__(
+        self,
+        text: str,
+        value: str,
+        target: str,
+        *,
+        bash: bool | None,
+        order: tuple[str, ...],
+        own: bool,
+    ) -> None:
         self.text = text
         self.bash = bash
+        self.order = order
+        self.own = own
         self.value = value
         self.target = target
         self.nodes = parse(text)
-        self.found = _occurrences(self.nodes)
+        self.found = _occurrences(self.nodes, order)
         self.line = assignment(value, target=target, nounset=_nounset(self.nodes))
 
     def edit(self) -> ShellEdit:
@@ -427,7 +446,7 @@ class _Editor:
     def hidden(self) -> bool:
         """Whether a command's output that gets into the options seems to set the property."""
         values = list(_values(self.nodes))
-        reached = _reaching(values, ORDER)
+        reached = _reaching(values, self.order)
         return any(
             p.kind is Kind.OPAQUE and EGD in p.text
             for v in values
@@ -443,7 +462,7 @@ class _Editor:
     # Following
 
     def ends(self, nodes: tuple[Node, ...], *, bash: bool | None = None) -> tuple[Ending, ...]:
-        given: dict[str, Texts] = dict.fromkeys(ORDER, ANYTHING | NOTHING)
+        given: dict[str, Texts] = dict.fromkeys(self.order, ANYTHING | NOTHING)
         return endings(nodes, given, essence, bash=self.bash if bash is None else bash)
 
     def wins(self, ends: tuple[Ending, ...]) -> bool:
@@ -451,17 +470,17 @@ class _Editor:
         return bool(ends) and all(not e.failed and self._wins(e) for e in ends)
 
     def _wins(self, end: Ending) -> bool:
-        for name in reversed(ORDER):
+        for name in reversed(self.order):
             rows = {egd_values(text) for text in end.values[name]}
             if any(row and row[-1] != self.value for row in rows):
                 return False
-            if () not in rows:
+            if () not in rows and (name == self.target or not self.own):
                 return True
         return False
 
     def exact(self, ends: tuple[Ending, ...]) -> bool:
         """Whether it stands once, in the target, and nowhere else."""
-        wanted = {name: {()} for name in ORDER} | {self.target: {(self.value,)}}
+        wanted = {name: {()} for name in self.order} | {self.target: {(self.value,)}}
         return self.wins(ends) and all(
             {egd_values(text) for text in end.values[name]} == rows
             for end in ends

@@ -33,6 +33,18 @@ def render(name: str, **variables: object) -> str:
     return environment().get_template(name).render(**variables)
 
 
+def text(name: str) -> str:
+    """The file *name* below ``templates/`` as it stands.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    found = _load(name)
+    if found is None:
+        raise FileNotFoundError(name)
+    return found
+
+
 @functools.cache
 def environment() -> Environment:
     """Jinja2 as all templates use it: undefined variables are errors; HTML is escaped, shell text is not."""
@@ -52,7 +64,15 @@ def environment() -> Environment:
     )
     made.filters["word"] = shlex.quote
     made.filters["assignment"] = assignment
+    made.filters["yaml"] = _yaml
     return made
+
+
+def _yaml(text: str) -> str:
+    """A text as a double-quoted scalar of YAML."""
+    from seedstall.parse.edit.yamltext import quoted  # noqa: PLC0415 - few templates need it
+
+    return quoted(text)
 
 
 def _load(name: str) -> str | None:

@@ -64,7 +64,7 @@ class _Build:
 
 
 @dataclass(frozen=True, slots=True)
-class _Instruction:
+class Instruction:
     """One instruction: its keyword, its arguments on one line, the here-documents behind it."""
 
     keyword: str
@@ -76,12 +76,12 @@ def read(gathering: Gathering, whole: Placed, scope: int) -> None:
     """Take in a Dockerfile."""
     build = _Build(gathering)
     gathering.learn(scope, container=True)
-    for instruction in _instructions(whole):
+    for instruction in instructions(whole):
         _take(build, instruction)
     _close(build)
 
 
-def _instructions(whole: Placed) -> Iterator[_Instruction]:
+def instructions(whole: Placed) -> Iterator[Instruction]:
     """Instructions with continued lines joined; comments and empty lines between them are no part of it."""
     escape = "\\"
     head = True
@@ -103,7 +103,7 @@ def _instructions(whole: Placed) -> Iterator[_Instruction]:
             continue
         rest = stripped(logical.part(match.end(), len(logical.text)))
         bodies, at = _bodies(whole, ends, at, match[1].upper(), rest)
-        yield _Instruction(match[1].upper(), rest, bodies)
+        yield Instruction(match[1].upper(), rest, bodies)
 
 
 def _logical(rows: Sequence[Placed], at: int, escape: str) -> tuple[Placed, int]:
@@ -169,13 +169,13 @@ def _between(whole: Placed, start: int, end: int) -> Placed:
     return whole.part(first, last)
 
 
-def _take(build: _Build, instruction: _Instruction) -> None:
+def _take(build: _Build, instruction: Instruction) -> None:
     keyword, rest = instruction.keyword, instruction.rest
     if keyword == "ONBUILD":
         match = _INSTRUCTION.match(rest.text)
         if match is not None and match[1].upper() not in ("ONBUILD", "FROM"):
             inner = stripped(rest.part(match.end(), len(rest.text)))
-            _take(build, _Instruction(match[1].upper(), inner))
+            _take(build, Instruction(match[1].upper(), inner))
         return
     if keyword == "FROM":
         _close(build)
@@ -283,7 +283,7 @@ def _env(build: _Build, rest: Placed) -> None:
     gathering.stray(stray, scope, owner)
 
 
-def _runs(build: _Build, instruction: _Instruction) -> None:
+def _runs(build: _Build, instruction: Instruction) -> None:
     keyword, rest = instruction.keyword, instruction.rest
     gathering, scope = build.gathering, _scope(build)
     while (flag := _FLAG.match(rest.text)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from seedstall.knowledge.images import jdk_of_image, product_of_image
@@ -20,6 +20,8 @@ _OPTIONS_KEY = re.compile(
     r"[a-z0-9_.-]{0,30}(?:opts?|options|args?|arguments|flags|params?|parameters)$|^_?java_(?:tool_)?options$",
     re.IGNORECASE,
 )
+CHART_LISTS = ("extraEnvVars", "extraEnv", "extraEnvs", "additionalEnv", "envVars")
+"""Keys by which charts take further environment variables, the usual before the rare (Bitnami's is the first)."""
 _SCRIPTS = frozenset(("run", "script", "before_script", "after_script", "entrypointScript"))
 _INJECTORS = re.compile(
     r"instrumentation\.opentelemetry\.io/inject-java|admission\.datadoghq\.com/java-lib|dynatrace\.com/inject"
@@ -108,7 +110,7 @@ class _Walker:
         if where.kind in ("ConfigMap", "Secret") and where.depth == 1:
             self.config_map(table, where.scope)
         for key, value in table.items():
-            if key in ("env", "environment", "variables") or (
+            if key in ("env", "environment", "variables", *CHART_LISTS) or (
                 key == "args" and where.key == "build"
             ):
                 self.environment(value, where.scope, kubernetes=_kubernetes(table, where))
@@ -137,6 +139,7 @@ class _Walker:
                 privileged=_privileged(table),
                 injected=where.injected,
                 sources=sources,
+                taken=tuple(_taken(table)),
             )
         )
 
@@ -207,6 +210,10 @@ class _Walker:
     def config_map(self, table: Table, scope: int) -> None:
         """A ConfigMap's keys: files by their names, variables by theirs."""
         data = table.get("data", "stringData")
+        metadata = table.get("metadata")
+        named = metadata.scalar("name") if isinstance(metadata, Table) else None
+        if named is not None:
+            scope = self.gathering.scope(Scope(name=named.text))
         for key, value in data.items() if isinstance(data, Table) else ():
             self.visits += 1
             if not isinstance(value, Scalar):
@@ -217,6 +224,43 @@ class _Walker:
                 inner = self.gathering.scope(Scope(name=key))
                 embedded.read(self.gathering, key, value.value, inner)
                 self.note_place(value, key)
+
+
+def containers(root: Node) -> Iterator[tuple[tuple[str | int, ...], Table, str]]:
+    """Services and containers of a document: the path to each, its table, and the key that it stands under."""
+    waiting: list[tuple[tuple[str | int, ...], Node, _Where]] = [
+        ((), root, _Where(0, kind=_kind(root)))
+    ]
+    visits = 0
+    while waiting and visits < MAX_VISITS:
+        path, node, where = waiting.pop()
+        visits += 1
+        below: list[tuple[tuple[str | int, ...], Node, _Where]] = []
+        if isinstance(node, Listing):
+            below = [((*path, i), item, where) for i, item in enumerate(node.items)]
+        elif isinstance(node, Table):
+            if path and _is_container(node, where):
+                yield path, node, where.key
+            below = [
+                ((*path, key), value, replace(where, key=key, above=where.key))
+                for key, value in node.items()
+            ]
+        waiting += reversed(below)
+
+
+def _taken(table: Table) -> Iterator[str]:
+    """The ConfigMaps, Secrets and environment files that a container takes in whole."""
+    for source in ("envFrom", "env_file"):
+        node = table.get(source)
+        for item in node.items if isinstance(node, Listing) else (node,):
+            if isinstance(item, Scalar):
+                yield item.value.text
+            for key, ref in item.items() if isinstance(item, Table) else ():
+                name = ref.scalar("name") if isinstance(ref, Table) else None
+                if name is not None:
+                    yield name.text
+                elif key == "path" and isinstance(ref, Scalar):  # Compose 2.24: {path:, required:}
+                    yield ref.value.text
 
 
 def _annotations(table: Table) -> str:

@@ -7,6 +7,8 @@ import re
 from seedstall.model.settings import Format
 
 _NAMES: tuple[tuple[Format, tuple[str, ...]], ...] = (
+    # Sourced by ZooKeeper's zkEnv.sh and by ActiveMQ's start script, whatever their names let think.
+    (Format.SHELL, (r"(?:^|/)java\.env$", r"(?:^|/)bin/env$")),
     (
         Format.DOCKERFILE,
         (r"(?:^|/)(?:Docker|Container)file(?:[.-][^/]*)?$", r"\.(?:docker|container)file$"),
@@ -52,7 +54,6 @@ _NAMES: tuple[tuple[Format, tuple[str, ...]], ...] = (
         (
             r"\.(?:sh|bash|ksh|zsh|dash)$",
             r"(?:^|/)(?:standalone|domain|appclient|run)\.conf$",
-            r"(?:^|/)java\.env$",
             r"(?:^|[/_-])default[/_-][^/]*$",
             r"(?:^|/)\.(?:bashrc|profile|bash_profile|activemqrc|mavenrc)$",
             r"(?:^|/)(?:profile|init)\.d/",

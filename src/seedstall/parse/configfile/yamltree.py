@@ -38,16 +38,20 @@ class Scalar:
 
 @dataclass(slots=True)
 class Listing:
-    """A sequence."""
+    """A sequence. ``span`` is its place in the text, -1 where it was not read from one; ``flow``: in brackets."""
 
     items: list[Node] = field(default_factory=list["Node"])
+    span: tuple[int, int] = (-1, -1)
+    flow: bool = False
 
 
 @dataclass(slots=True)
 class Table:
-    """A mapping; keys that are no scalars are left out."""
+    """A mapping; keys that are no scalars are left out. ``span`` and ``flow`` are as of a sequence."""
 
     pairs: list[tuple[Scalar, Node]] = field(default_factory=list[tuple[Scalar, "Node"]])
+    span: tuple[int, int] = (-1, -1)
+    flow: bool = False
 
     def get(self, *names: str) -> Node | None:
         """The value of the first of *names* that is there."""
@@ -116,18 +120,28 @@ class _Builder:
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             if len(self.stack) >= MAX_DEPTH:
                 raise ValueError("nested deeper than any manifest")
+            flow = bool(event.flow_style)
             opened: Listing | Table = (
-                Listing() if isinstance(event, yaml.SequenceStartEvent) else Table()
+                Listing(flow=flow)
+                if isinstance(event, yaml.SequenceStartEvent)
+                else Table(flow=flow)
             )
+            opened.span = (self.at(event), -1)
             self.stack.append((opened, event.anchor))
             self.keys.append(None)
             self.odd.append(False)
         elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
             closed, anchor = self.stack.pop()
+            closed.span = (closed.span[0], self.at(event, end=True))
             self.keys.pop()
             self.odd.pop()
             self.anchored(anchor, closed)
             self.place(closed)
+
+    def at(self, event: yaml.Event, *, end: bool = False) -> int:
+        """Where in the file's text an event is."""
+        mark = event.end_mark if end else event.start_mark
+        return -1 if mark is None else self.whole.place(mark.index, mark.index)[0]
 
     def anchored(self, anchor: str | None, node: Node) -> None:
         """Known from its end on: an alias inside itself finds nothing, so that no node holds itself."""

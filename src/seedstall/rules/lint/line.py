@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from seedstall.knowledge.egd import UNSPECIAL_URANDOM, EgdProblem, egd_problem, right_egd
@@ -16,19 +16,18 @@ from seedstall.model.settings import (
     ConfigFile,
     Damage,
     JdkSpan,
-    Placed,
     Scope,
     SeedOption,
     Settings,
 )
 from seedstall.model.verdict import Cause, Status
+from seedstall.parse.configfile.change import Splice, rewritten
 from seedstall.parse.configfile.words import unknown
 
 EGD = "java.security.egd"
 PROPERTIES = "java.security.properties"
 SOURCE = "securerandom.source"
 STRONG = "securerandom.strongAlgorithms"
-Edit = tuple[int, int, str]
 MAX_EXCERPT = 240
 MAX_LINE = 4_000
 """Characters of a corrected line that is printed."""
@@ -84,7 +83,7 @@ def evidence(file: ConfigFile, start: int) -> Evidence:
 
 def corrected(
     file: ConfigFile,
-    edits: Iterable[Edit],
+    edits: Iterable[Splice],
     title: str,
     disposition: Disposition = Disposition.SAFE,
 ) -> tuple[Fix, ...]:
@@ -113,18 +112,6 @@ def corrected(
             },
         ),
     )
-
-
-def rewritten(text: str, start: int, end: int, edits: Sequence[Edit]) -> str | None:
-    """The stretch from *start* to *end* with *edits* made in it; ``None`` where one lies outside, or two overlap."""
-    parts: list[str] = []
-    at = start
-    for first, last, new in edits:
-        if first < at or last > end:
-            return None
-        parts += [text[at:first], new]
-        at = last
-    return "".join((*parts, text[at:end]))
 
 
 def made(
@@ -248,39 +235,6 @@ def unknown_note(span: JdkSpan | None) -> tuple[str, ...]:
         return ()
     old = f"on 6 and 7 only {UNSPECIAL_URANDOM} helps"
     return (f"the JDK is not known (say --jdk): from 8 on {URL_URANDOM} is right, {old}",)
-
-
-def swap(written: Placed, new: str) -> list[Edit]:
-    """Make *written* read *new*, touching only the stretch that differs; nothing where quotes stand inside it.
-
-    What stands around it (quotes, escapes, a carriage return at the line's end) stays as it is.
-    """
-    old = written.text.rstrip("\r")
-    start, most = 0, min(len(old), len(new))
-    while start < most and old[start] == new[start]:
-        start += 1
-    tail = 0
-    while tail < most - start and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    end = len(old) - tail
-    # At least one character is taken anew, so that what is inserted stands inside the quotes that it stood in.
-    if start == end and start > 0:
-        start -= 1
-    if any(written.ends[i] != written.starts[i + 1] for i in range(start, end - 1)):
-        return []
-    return [(*written.place(start, end), new[start : len(new) - tail])]
-
-
-def option_edits(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
-    """Put the right option *new* in the place of the old one with all that belongs to it."""
-    if option.apart and option.value is not None:
-        name, _, value = new.removeprefix("-J").removeprefix("-D").partition("=")
-        return [*swap(option.name, name), *swap(option.value, value)]
-    if not option.tail:
-        return swap(option.word, new)
-    start, end = option.word.place()[0], option.tail[-1].place()[1]
-    inside = file.text[start:end]
-    return [] if '"' in inside or "'" in inside or "\n" in inside else [(start, end, new)]
 
 
 def options(settings: Settings) -> Iterator[tuple[ConfigFile, SeedOption]]:

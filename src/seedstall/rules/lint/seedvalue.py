@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from seedstall.knowledge.egd import EgdProblem
 from seedstall.knowledge.seedsource import JEP_123, URL_RANDOM, URL_URANDOM
 from seedstall.model.settings import ConfigFile, Damage, Format, JdkSpan, Placed, Reach, Settings
+from seedstall.parse.configfile import change
 from seedstall.rules.lint import line
 
 
@@ -29,9 +30,9 @@ class SeedValue:
         """Where it begins in the file."""
         return self.value.place()[0]
 
-    def edits(self, new: str) -> list[line.Edit]:
+    def edits(self, new: str) -> list[change.Splice]:
         """Put *new* in its place, blanks around it included."""
-        return line.swap(self.value, new)
+        return change.swap(self.value, new)
 
 
 def seed_values(settings: Settings) -> Iterator[SeedValue]:

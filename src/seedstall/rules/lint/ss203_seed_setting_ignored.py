@@ -18,9 +18,10 @@ from seedstall.model.settings import (
     Settings,
 )
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change, moved
 from seedstall.parse.configfile.seedword import meant_security
 from seedstall.parse.configfile.words import references
-from seedstall.rules.lint import line, moved
+from seedstall.rules.lint import line
 from seedstall.rules.lint.seedvalue import seed_values
 
 
@@ -131,7 +132,7 @@ def _behind(file: ConfigFile, command: Command, at: int, option: SeedOption) -> 
 
 def _without_j(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
     new, span = line.mended(settings, file, option)
-    edits = line.option_edits(file, option, "-J" + new)
+    edits = change.option_edits(file, option, "-J" + new)
     return line.made(
         file,
         option.word.place()[0],
@@ -223,7 +224,7 @@ def _misnamed(settings: Settings, file: ConfigFile, option: SeedOption) -> Findi
         does=f"{name} is {why}, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
         fixes=line.corrected(
-            file, line.option_edits(file, option, new), new, line.disposition(span)
+            file, change.option_edits(file, option, new), new, line.disposition(span)
         ),
         notes=line.unknown_note(span) if option.meant == line.EGD else (),
     )
@@ -268,7 +269,7 @@ def _empty(settings: Settings, file: ConfigFile, option: SeedOption) -> Iterator
         does=f"{_shown(option)} has no value, which counts as not set: securerandom.source decides, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
         severity=Severity.NOTE,
-        fixes=line.corrected(file, line.option_edits(file, option, new), new, Disposition.REVIEW),
+        fixes=line.corrected(file, change.option_edits(file, option, new), new, Disposition.REVIEW),
         notes=line.unknown_note(span),
     )
 
@@ -313,5 +314,5 @@ def _of_entry(file: ConfigFile, entry: SecurityEntry) -> Iterator[Finding]:
         message=f"{name} in a security properties file",
         does=f"{name} is {why}, on every JDK",
         cause=Cause.INEFFECTIVE_FIX,
-        fixes=line.corrected(file, line.swap(entry.name, wanted), wanted),
+        fixes=line.corrected(file, change.swap(entry.name, wanted), wanted),
     )

@@ -8,8 +8,9 @@ from seedstall.model.finding import Confidence, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.settings import ConfigFile, Damage, Format, Reach, SeedOption, Settings
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change, moved
 from seedstall.parse.configfile.seedword import SPACES
-from seedstall.rules.lint import line, moved
+from seedstall.rules.lint import line
 
 _WHAT = {
     Damage.QUOTES: "typographic quotation marks around it",
@@ -75,7 +76,7 @@ def _found(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
         fate, silent = "a property of another name is set", True
     if silent:
         cause, severity = Cause.INEFFECTIVE_FIX, Severity.WARNING
-    edits = line.option_edits(file, option, new)
+    edits = change.option_edits(file, option, new)
     if option.damage is Damage.QUOTES:
         edits = moved.straight_quotes(file, start, end)
     elif option.damage is Damage.NO_BREAK_SPACE:
@@ -93,7 +94,7 @@ def _found(settings: Settings, file: ConfigFile, option: SeedOption) -> Finding:
     )
 
 
-def _spaces_before(file: ConfigFile, start: int) -> list[line.Edit]:
+def _spaces_before(file: ConfigFile, start: int) -> list[change.Splice]:
     at = start
     while at > 0 and file.text[at - 1] in SPACES and start - at < 20:  # noqa: PLR2004 - a few at the most
         at -= 1

@@ -8,7 +8,8 @@ from seedstall.model.finding import Confidence, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.settings import Command, ConfigFile, Format, Settings
 from seedstall.model.verdict import Cause
-from seedstall.rules.lint import line, moved
+from seedstall.parse.configfile import moved
+from seedstall.rules.lint import line
 
 _PIECES = 400
 

@@ -9,6 +9,7 @@ from seedstall.model.finding import Confidence, Disposition, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.settings import Command, ConfigFile, Format, Setting, Settings, Variable
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change
 from seedstall.rules.lint import line
 
 _OPTIONS = re.compile(r"(?:OPTS|OPTIONS|ARGS|FLAGS|JAVA_MEM|PARAMS)$")
@@ -17,6 +18,8 @@ _WHERE = {
     Setting.ENVIRONMENT_FILE: "no shell reads this file (systemd's EnvironmentFile), so nothing is expanded",
     Setting.KUBERNETES: "Kubernetes expands $(NAME) alone, never $NAME",
 }
+_READ_BY_THE_JVM = frozenset(("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"))
+_API_OBJECT = re.compile(r"^[ \t{]*\"?apiVersion\"?[ \t]*:", re.MULTILINE)
 _DOT_ENV = re.compile(r"\.env$|(?:^|/)\.?env(?:\.[^/]*)?$")
 _KUBERNETES = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 _REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
@@ -28,11 +31,12 @@ def unexpanded_variable(settings: Settings) -> Iterator[Finding]:
 
     ## What it detects
     ``JAVA_OPTS="$JAVA_OPTS -D..."`` in a systemd ``Environment=`` or EnvironmentFile (``/etc/sysconfig/tomcat``,
-    ``/etc/tomcat/tomcat.conf``), or in a Kubernetes ``value:``; ``$JAVA_OPTS`` in the JSON form of ENTRYPOINT and CMD.
+    ``/etc/tomcat/tomcat.conf``), or in a Kubernetes ``value:``; ``$JAVA_OPTS`` in the JSON form of ENTRYPOINT and CMD,
+    or in a pod's ``command`` and ``args``; ``$(NAME)`` of a name that no earlier entry sets.
 
     ## Why it matters
     The text itself is handed on: java takes ``$JAVA_OPTS`` for its main class, and what the variable held before is
-    lost.
+    lost. In ``JAVA_TOOL_OPTIONS`` it keeps every JVM from starting (``Unrecognized option: $(JAVA_TOOL_OPTIONS)``).
 
     ## Fix
     Leave the name out, and write down the whole value; in Kubernetes ``$(NAME)``; in a Dockerfile ``sh -c``, or
@@ -63,10 +67,10 @@ def _holds_options(variable: Variable) -> bool:
 
 
 def _defined_before(file: ConfigFile, index: int, name: str) -> bool:
-    """Whether Kubernetes knows *name* there: an earlier entry, ``envFrom``, or what an injector may add."""
+    """Whether Kubernetes knows *name* there: an earlier entry, or ``envFrom``."""
     variable = file.variables[index]
     scope = file.scopes[variable.scope]
-    if scope.sources or scope.injected or not scope.container:
+    if scope.sources or not scope.container:
         return True
     return any(
         v.name == name and v.scope == variable.scope
@@ -85,17 +89,24 @@ def _unresolved(file: ConfigFile, index: int) -> Finding | None:
             variable.value.text[match.end() :].lstrip()
         )
         end = variable.value.place(match.start(), match.end() + blanks)[1]
+        fatal = variable.name in _READ_BY_THE_JVM
+        injected = bool(file.scopes[variable.scope].injected)
+        stays = (
+            "Kubernetes leaves the text as it stands, and the JVM does not start (Unrecognized option)"
+            if fatal
+            else "Kubernetes leaves the text as it stands"
+        )
         return line.made(
             file,
             start,
             message=f"{match[0]} in {variable.name}, which nothing sets before",
             does=(
-                f"{match[0]} names no earlier entry of this container (the image's variables do not count): Kubernetes"
-                " leaves the text as it stands, unless something that is injected sets it first"
+                f"{match[0]} names no earlier entry of this container (the image's variables do not count): {stays},"
+                " unless something that is injected sets it first"
             ),
             cause=Cause.INEFFECTIVE_FIX,
-            severity=Severity.NOTE,
-            confidence=Confidence.POSSIBLE,
+            severity=Severity.WARNING if fatal else Severity.NOTE,
+            confidence=Confidence.LIKELY if fatal and not injected else Confidence.POSSIBLE,
             fixes=line.corrected(
                 file, [(start, end, "")], "the value without the name", Disposition.REVIEW
             ),
@@ -139,8 +150,11 @@ def _in_value(file: ConfigFile, variable: Variable, index: int) -> Finding:
 
 
 def _in_list(file: ConfigFile, command: Command) -> Finding | None:
-    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell, no expansion. Docker alone; others expand what they know."""
-    if command.by_shell or command.launcher != "java" or file.format is not Format.DOCKERFILE:
+    """``["java", "$JAVA_OPTS", "-jar", ...]``: no shell expands it. Compose fills it in from its own surroundings."""
+    kubernetes = file.format is Format.MANIFEST and _API_OBJECT.search(file.text) is not None
+    if command.by_shell or command.launcher != "java":
+        return None
+    if not kubernetes and file.format is not Format.DOCKERFILE:
         return None
     for word in command.words:
         match = _REFERENCE.fullmatch(word.text)
@@ -152,8 +166,8 @@ def _in_list(file: ConfigFile, command: Command) -> Finding | None:
             start,
             message=f"{word.text} in a list, which nobody expands",
             does=(
-                f"{word.text} stands in the JSON form, which no shell reads: java gets the text itself and takes it for"
-                " the main class or a file's name"
+                f"{word.text} stands in {'a list' if kubernetes else 'the JSON form'}, which no shell reads: java gets"
+                " the text itself and takes it for the main class or a file's name"
             ),
             cause=Cause.INEFFECTIVE_FIX,
             severity=Severity.WARNING,
@@ -167,7 +181,7 @@ def _in_list(file: ConfigFile, command: Command) -> Finding | None:
     return None
 
 
-def _through_shell(file: ConfigFile, command: Command) -> list[line.Edit]:
+def _through_shell(file: ConfigFile, command: Command) -> list[change.Splice]:
     """``["sh", "-c", "exec java $JAVA_OPTS ..."]``, where the words need no quoting."""
     if command.lists or not command.words:
         return []

@@ -9,6 +9,7 @@ from seedstall.model.finding import Confidence, Disposition, Evidence, Finding, 
 from seedstall.model.rule import rule
 from seedstall.model.settings import ConfigFile, Scope, Setting, Settings, Variable
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change
 from seedstall.rules.lint import line
 
 NAMES = frozenset(("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"))
@@ -30,8 +31,9 @@ def tool_options_clobbered(settings: Settings) -> Iterator[Finding]:
     gives up before a ``valueFrom``; others overwrite it.
 
     ## Fix
-    ``$(JAVA_TOOL_OPTIONS) -D...`` adds to what earlier entries and ``envFrom`` set (never to what the image sets:
-    repeat that).
+    ``$(JAVA_TOOL_OPTIONS) -D...`` adds to what earlier entries and ``envFrom`` set. Where neither sets the name, it
+    stays as it stands, and the JVM does not start (``Unrecognized option: $(JAVA_TOOL_OPTIONS)``): what the image sets
+    is repeated, and what an injector sets is left to the injector.
     """
     images = [(f, v) for f in settings.files for v in f.variables if _from_image(v)]
     for file in settings.files:
@@ -70,7 +72,8 @@ def _lost(
 ) -> Finding | None:
     if before is not None:
         place = line.evidence(file, before.value.place()[0])
-        return _found(file, variable, f"the one at {place.origin}", (place,), sure=True)
+        what = f"the one at {place.origin}"
+        return _found(file, variable, what, (place,), sure=True, named=True)
     brought = _brought(settings, variable, scope)
     if brought is not None:
         return _found(
@@ -79,6 +82,7 @@ def _lost(
             f"the one of {scope.sources[0]} at {brought.origin}",
             (brought,),
             sure=True,
+            named="envFrom" in scope.sources,
         )
     image = next(((f, v) for f, v in images if v.name == variable.name), None)
     if image is not None and image[1].value.text.strip() not in variable.value.text:
@@ -100,9 +104,21 @@ def _brought(settings: Settings, variable: Variable, scope: Scope) -> Evidence |
             inside = found.how is Setting.ENVIRONMENT_FILE or (
                 found.how is Setting.KUBERNETES and not other.scopes[found.scope].container
             )
+            where = (
+                other.name
+                if found.how is Setting.ENVIRONMENT_FILE
+                else other.scopes[found.scope].name
+            )
+            if not any(_same(where, name) for name in scope.taken):
+                continue
             if found.name == variable.name and inside and found is not variable:
                 return line.evidence(other, found.value.place()[0])
     return None
+
+
+def _same(held: str, taken: str) -> bool:
+    """Whether a file or an object is the one that is taken in: of paths the last part tells."""
+    return held.rpartition("/")[2] == taken.rpartition("/")[2]
 
 
 def _found(
@@ -113,14 +129,15 @@ def _found(
     *,
     sure: bool,
     repeat: str = "",
+    named: bool = False,
 ) -> Finding:
-    """*repeat* is what an image sets: nothing in a manifest can refer to it."""
+    """*repeat* is what an image sets: nothing in a manifest can refer to it. *named* is whether ``$(NAME)`` can."""
     name = variable.name
     start = variable.value.place()[0]
-    edits: list[line.Edit] = []
+    edits: list[change.Splice] = []
     if _PLAIN.fullmatch(repeat):
         edits = [(start, start, f"{repeat} ")]
-    elif not repeat and variable.how is Setting.KUBERNETES:
+    elif named and variable.how is Setting.KUBERNETES:
         edits = [(start, start, f"$({name}) ")]
     doubt = "" if sure else ", unless the injector appends to it"
     return line.made(
@@ -132,8 +149,18 @@ def _found(
         severity=Severity.WARNING if sure else Severity.NOTE,
         confidence=Confidence.CONFIRMED if sure else Confidence.POSSIBLE,
         fixes=line.corrected(file, edits, f"{name} with both", Disposition.REVIEW),
-        notes=("$(NAME) does not reach the image's variables: repeat what it sets",)
-        if repeat
-        else (),
+        notes=_notes(name, sure=sure, repeat=repeat),
         also=also,
     )
+
+
+def _notes(name: str, *, sure: bool, repeat: str) -> tuple[str, ...]:
+    if repeat:
+        return ("$(NAME) does not reach the image's variables: repeat what it sets",)
+    if sure:
+        return ()
+    note = (
+        f"see what {name} of a pod that runs holds; $({name}) does not reach what is injected: it stays as it stands,"
+        " and the JVM does not start"
+    )
+    return (note,)

@@ -8,6 +8,7 @@ from seedstall.model.finding import Confidence, Disposition, Finding, Fix, When
 from seedstall.model.rule import rule
 from seedstall.model.settings import Command, ConfigFile, Placed, Settings
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change
 from seedstall.parse.configfile.launched import base, installs
 from seedstall.rules.lint import line
 
@@ -82,13 +83,13 @@ def _in_command(file: ConfigFile, command: Command) -> Iterator[Finding]:
             return
 
 
-def _without(file: ConfigFile, command: Command, packages: list[Placed]) -> list[line.Edit]:
+def _without(file: ConfigFile, command: Command, packages: list[Placed]) -> list[change.Splice]:
     """The packages out of the line, each with the blanks before it; the line's other packages stay."""
     named = [w for w in command.words if not w.text.startswith("-")]
     others = [w for w in named[2:] if w not in packages]
     if not others:
         return []
-    edits: list[line.Edit] = []
+    edits: list[change.Splice] = []
     for word in packages:
         start, end = word.outer
         while start > 0 and file.text[start - 1] in " \t":
@@ -115,7 +116,7 @@ def _by_image(file: ConfigFile, image: str) -> Iterator[Finding]:
         yield _found(file, part, f"{image} is started as an ordinary container", [])
 
 
-def _found(file: ConfigFile, word: Placed, what: str, edits: list[line.Edit]) -> Finding:
+def _found(file: ConfigFile, word: Placed, what: str, edits: list[change.Splice]) -> Finding:
     return line.made(
         file,
         word.place()[0],

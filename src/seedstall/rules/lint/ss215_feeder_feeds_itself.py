@@ -9,6 +9,7 @@ from seedstall.model.finding import Confidence, Disposition, Finding
 from seedstall.model.rule import rule
 from seedstall.model.settings import UNKNOWN, ConfigFile, Placed, Settings
 from seedstall.model.verdict import Cause
+from seedstall.parse.configfile import change
 from seedstall.parse.configfile.launched import base
 from seedstall.rules.lint import line
 
@@ -106,7 +107,7 @@ def _device(file: ConfigFile, name: str, value: Placed) -> Finding:
     return _finding(file, start, f"{name}={value.text.strip()}", [(start, end, "/dev/hwrng")])
 
 
-def _finding(file: ConfigFile, start: int, shown: str, edits: list[line.Edit]) -> Finding:
+def _finding(file: ConfigFile, start: int, shown: str, edits: list[change.Splice]) -> Finding:
     return line.made(
         file,
         start,

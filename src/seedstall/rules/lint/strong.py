@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seedstall.model.settings import ConfigFile, Placed, SecurityEntry, Settings
+from seedstall.parse.configfile import change
 from seedstall.parse.configfile.properties import FIPS_PROVIDER, PROVIDER
 from seedstall.rules.lint import line
 
@@ -36,9 +37,9 @@ class StrongList:
         """Where its value begins, or would."""
         return self.entry.value.place()[0]
 
-    def edits(self, new: str) -> list[line.Edit]:
+    def edits(self, new: str) -> list[change.Splice]:
         """Another value in its place."""
-        return line.swap(self.entry.value, new)
+        return change.swap(self.entry.value, new)
 
 
 def strong_lists(settings: Settings) -> Iterator[StrongList]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from seedstall.model.settings import Command, ConfigFile, SeedOption
-from seedstall.rules.lint.line import Edit, rewritten, swap
+from seedstall.parse.configfile.change import Splice, rewritten, swap
 
 _MORE = re.compile(r"(?:[ \t]+-[^\s\"']{1,400}){0,60}")
 DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"
@@ -13,7 +13,7 @@ SINGLE = "\u2018\u2019\u201a\u201b\u2032\u00b4"
 TYPOGRAPHIC = DOUBLE + SINGLE
 
 
-def before_main(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
+def before_main(file: ConfigFile, option: SeedOption, new: str) -> list[Splice]:
     """The option before ``-jar``, ``-m`` or the main class. The words between move on by one place.
 
     What stands between the words (blanks, commas, line ends and dashes of a YAML list) stays where it is, so that it
@@ -27,7 +27,7 @@ def before_main(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
     return word_before_main(file, command, option.at, own)
 
 
-def word_before_main(file: ConfigFile, command: Command, last: int, own: str) -> list[Edit]:
+def word_before_main(file: ConfigFile, command: Command, last: int, own: str) -> list[Splice]:
     """Word *last* of the command, written as *own*, before ``-jar``, ``-m`` or the main class."""
     first = command.main_from
     if first is None:
@@ -42,7 +42,7 @@ def word_before_main(file: ConfigFile, command: Command, last: int, own: str) ->
     ]
 
 
-def _across_lists(command: Command, first: int, last: int, own: str) -> list[Edit]:
+def _across_lists(command: Command, first: int, last: int, own: str) -> list[Splice]:
     """From CMD's JSON list into ENTRYPOINT's."""
     begins = max(b for b in command.lists if b <= last)
     words = command.words
@@ -55,7 +55,7 @@ def _across_lists(command: Command, first: int, last: int, own: str) -> list[Edi
     return [(at, at, f"{own}, "), (start, end, "")]
 
 
-def into_quotes(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
+def into_quotes(file: ConfigFile, option: SeedOption, new: str) -> list[Splice]:
     """The option inside the quotes of the variable that it fell out of."""
     if option.variable is None:
         return []
@@ -75,7 +75,7 @@ def into_quotes(file: ConfigFile, option: SeedOption, new: str) -> list[Edit]:
     return [(first, first, '"'), *edits, (close, close, '"')]
 
 
-def straight_quotes(file: ConfigFile, start: int, end: int) -> list[Edit]:
+def straight_quotes(file: ConfigFile, start: int, end: int) -> list[Splice]:
     """Typographic quotes of a line as straight ones; where straight ones are there already, without them."""
     first = file.text.rfind("\n", 0, start) + 1
     last = file.text.find("\n", end)

@@ -1,0 +1,1 @@
+"""What ``seedstall fix`` gives: one module a family of surfaces, and what they share."""
