@@ -20,6 +20,7 @@ from seedstall.engine.need import Judgement, Need, egd_need, feeder_need, strong
 from seedstall.model.jvm import JvmOption, Launch, OptionOrigin
 from seedstall.model.kernel import DeviceNode, RandomDevices
 from seedstall.model.log import Observation, Observations, SeedingLine, ServerLog
+from seedstall.model.security import FipsProvider, FipsSetup
 from seedstall.model.seeding import (
     Algorithm,
     Instance,
@@ -335,3 +336,18 @@ def test_a_daemon_feeds_the_kernels_device_alone() -> None:
     found = feeder_need(Facts(FIFO))
     assert found.need is Need.USELESS
     assert "a FIFO" in found.reason
+
+
+FIPS = FipsSetup(FipsProvider.NSS, "java.security:90", sun=True, kernel=True)
+BCFIPS = FipsSetup(FipsProvider.BOUNCY_CASTLE, "java.security:60", sun=True)
+
+
+def test_under_fips_what_the_providers_would_refuse_is_not_wanted() -> None:
+    for setup in (FIPS, BCFIPS, FipsSetup(FipsProvider.NONE, sun=False)):
+        found = strong_need(Facts(JDK17, waiting(BLOCKING), POOL, setup), STRONG)
+        assert found.need is Need.USELESS
+        assert "not offered" in found.reason
+    assert egd_need(Facts(JDK17, POOL, DEFAULT_SOURCE, FIPS), RIGHT).need is Need.USELESS
+    # A generator of SUN that was seen to seed is there, whatever the files say.
+    for setup in (FIPS, BCFIPS):
+        assert egd_need(Facts(JDK17, waiting(SHA1), POOL, setup), RIGHT).need is Need.WANTED

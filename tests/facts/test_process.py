@@ -16,6 +16,7 @@ from tests.old_kernels import BLOCKED, FREE, unpacked
 from seedstall.facts.process import PROVIDERS, jvm_process, tasks
 from seedstall.model.evidence import Ask, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
+from seedstall.model.seeding import SeedSetting, SeedSource
 from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks
 from seedstall.source.base import Held, Recorder
 from seedstall.source.host import HostSource
@@ -178,6 +179,15 @@ def test_a_thread_that_ends_meanwhile_is_left_out() -> None:
         assert [t.tid for t in threads(gone).tasks] == [4321]  # type: ignore[arg-type]
 
 
+def test_threads_that_nobody_looked_at_are_told() -> None:
+    """A capture whose time was over: the one that waits may be among them."""
+    for why, told in ((Why.TIMED_OUT, "timed out"), (Why.NOT_COLLECTED, "not collected")):
+        seen = threads({process("task/4322/stat"): why})
+        assert seen.unseen == f"1 of its 2 threads were not looked at: {told}"
+    assert threads({}).unseen == ""
+    assert threads({process("task/4322/stat"): Why.VANISHED}).unseen == ""
+
+
 def test_without_the_list_of_threads_there_are_none() -> None:
     source = with_readings({process("task", Ask.LIST): Why.DENIED})
     with pytest.raises(Unavailable):
@@ -229,8 +239,36 @@ def test_a_thread_that_waits_in_the_opening_of_a_fifo(
             Ref(Space.ROOT, "dev/random", Ask.STAT): device,
         }
     )
-    assert task.opens_fifo is opens
+    assert task.fifo == ("/dev/random" if opens else "")
     assert task.file is None
+
+
+def test_a_seed_source_with_a_name_of_its_own() -> None:
+    """A FIFO that somebody feeds, a file on a slow disk: who waits on it waits for random bytes."""
+    own = SeedSource("file:/srv/./seed", SeedSetting.EGD, "cmdline[1]")
+
+    def first(changes: dict[Ref, bytes | Why]) -> KernelTask:
+        source = with_readings(changes)
+        return next(t for t in tasks(source, jvm_process(source), own).tasks if t.tid == 4322)
+
+    link = Ref(Space.PROCESS, "fd/5", Ask.LINK)
+    fifo = {Ref(Space.PROCESS, "fd/5", Ask.STAT): b"10600 0 0 10 0 0 0"}
+    reads = first({link: b"/srv/seed", **fifo})
+    assert reads.file == OpenFile(5, "/srv/seed", FileKind.FIFO, None, seeds=True)
+    assert reads.file.gives_randomness
+    assert not reads.file.is_device
+    other = first({link: b"/srv/other", **fifo}).file
+    assert other is not None
+    assert not other.gives_randomness
+
+    opening = {
+        process("task/4322/syscall"): call(257, 0xFFFFFF9C),
+        process("task/4322/wchan"): b"wait_for_partner",
+        Ref(Space.ROOT, "dev/random", Ask.STAT): b"20666 0 0 10 0 0 0",
+    }
+    seed = Ref(Space.ROOT, "srv/seed", Ask.STAT)
+    assert first({**opening, seed: b"10600 0 0 10 0 0 0"}).fifo == "/srv/seed"
+    assert first({**opening, seed: b"100600 0 0 10 0 0 0"}).fifo == ""
 
 
 def test_the_same_number_in_a_32_bit_process() -> None:

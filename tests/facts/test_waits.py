@@ -136,6 +136,25 @@ def test_a_read_of_nobody_knows_what_hides_what_is_looked_for() -> None:
     assert caught.value.missing.detail.startswith("what thread 33 reads from is not known")
 
 
+def test_a_fifo_in_the_devices_place_waits_as_any_pipe_does() -> None:
+    """Where the descriptor is not known, a pipe's wait channel does not say that it is none; a terminal's does."""
+    for channel in ("pipe_read", "anon_pipe_read", "pipe_wait"):
+        with pytest.raises(Unavailable):
+            evidence_of(NO_DUMP, *SEEN.tasks, replace(UNKNOWN_READ, wchan=channel))
+    assert (
+        evidence_of(NO_DUMP, *SEEN.tasks, replace(UNKNOWN_READ, wchan="n_tty_read")).partial == ""
+    )
+
+
+def test_threads_that_nobody_looked_at_keep_it_from_being_clear() -> None:
+    told = "1 of its 3 threads were not looked at: timed out"
+    some = replace(SEEN, unseen=told)
+    assert seed_evidence(EMPTY, NO_DUMP, some, None, None, None).partial == told
+    with pytest.raises(Unavailable) as caught:
+        seed_evidence(EMPTY, NO_DUMP, Tasks((), unseen=told), None, None, None)
+    assert told in caught.value.missing.detail
+
+
 def test_the_java_object_says_what_is_read() -> None:
     java = replace(by_hand.thread(nid=33), reads="/dev/random")
     dumps = ThreadDumps((ThreadDump("memory", (java,), vm="x"),))
@@ -185,7 +204,7 @@ OPENER = KernelTask(
     "S",
     wchan="wait_for_partner",
     syscall=Syscall(257, "openat", (0xFFFFFF9C, 0x7F00, 0)),
-    opens_fifo=True,
+    fifo="/dev/random",
 )
 NATIVE_IO = Frame("sun.security.provider.NativePRNG$RandomIO", "<init>")
 

@@ -90,6 +90,7 @@ def wait_of(report: Any) -> Any:
 
 
 def surfaces(report: Any) -> list[str]:
-    """Where the verdict's finding puts its fixes."""
+    """Where the verdict's finding puts the setting that the next start needs."""
     (finding,) = [f for f in report["findings"] if f["code"] == report["verdict"]["code"]]
-    return [fix["surface"] for fix in finding["fixes"]]
+    later = [fix["surface"] for fix in finding["fixes"] if fix["when"] == "next-start"]
+    return [surface for surface in later if surface not in ("device-node", "application-call")]

@@ -86,7 +86,7 @@ def test_code_of_the_programs_own_that_read_the_device_is_not_sent_to_egd() -> N
     main = JavaThread("main", (Frame("com.foo.Own", "read"),), nid=MAIN)
     (one,) = seeding(told, main=main)
     assert "com.foo.Own.read, which reads the device itself" in one.sentence
-    assert one.fixes == () or all(fix.surface == "rngd" for fix in one.fixes)
+    assert {fix.surface for fix in one.fixes} <= {"rngd", "application-call"}
     assert any("no setting of the JDK's generators" in note for note in one.notes)
 
 

@@ -12,7 +12,7 @@ from seedstall.model.jvm import Product
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import Observation, Observations
 from seedstall.model.seeding import Algorithm, Operation, SeedSetting, SeedSource
-from seedstall.model.tasks import FileKind, OpenFile, WaitingChildren
+from seedstall.model.tasks import UNOPENED, FileKind, OpenFile, WaitingChildren
 from seedstall.model.threads import Frame
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
@@ -67,7 +67,26 @@ def test_a_task_in_the_read_of_a_replaced_device_is_confirmed_on_any_kernel() ->
 
     assert finding.confidence is Confidence.CONFIRMED
     assert "fifo" in finding.sentence
+    assert [f.surface for f in finding.fixes] == ["tomcat-setenv", "java-opts", "device-node"]
+
+
+@pytest.mark.parametrize(
+    "kind", [FileKind.FIFO, FileKind.SOCKET, FileKind.REGULAR, FileKind.UNKNOWN]
+)
+@pytest.mark.parametrize("fd", [22, UNOPENED])
+def test_a_seed_source_with_a_name_of_its_own_is_as_good_as_a_device(
+    kind: FileKind, fd: int
+) -> None:
+    file = OpenFile(fd, "/srv/seed", kind, seeds=True)
+    wait = replace(by_hand.dumped(), task=replace(by_hand.task(), file=file))
+
+    (finding,) = check(by_hand.seeds(wait), by_hand.NO_POOL, jdk=by_hand.JDK17)
+
+    assert finding.confidence is Confidence.CONFIRMED
+    assert "/srv/seed" in finding.sentence
+    # Another seed source is to be set; no device is lost that could be put back, and the call is right.
     assert [f.surface for f in finding.fixes] == ["tomcat-setenv", "java-opts"]
+    assert any("the seed source that was set is /srv/seed" in note for note in finding.notes)
 
 
 def test_a_read_of_the_real_device_on_a_kernel_that_does_not_block_is_on_its_way() -> None:
@@ -89,7 +108,12 @@ def test_strong_instances_get_another_fix_than_egd() -> None:
 
     (finding,) = check(by_hand.seeds(wait), by_hand.POOL, jdk=by_hand.JDK8)
 
-    assert [f.surface for f in finding.fixes] == ["rngd", "strong-algorithms"]
+    assert [f.surface for f in finding.fixes] == [
+        "rngd",
+        "stir-pool",
+        "strong-algorithms",
+        "application-call",
+    ]
     assert any("no value of java.security.egd" in n for n in finding.notes)
 
 
@@ -160,7 +184,7 @@ def test_a_child_that_waits_is_named_and_no_flag_of_the_jvm_is_offered() -> None
     (finding,) = blocking_seed(nothing, by_hand.POOL, None, None, None, None, None, children)
 
     assert "gpg (pid 77), which this JVM started" in finding.sentence
-    assert [f.surface for f in finding.fixes] == ["rngd"]
+    assert [f.surface for f in finding.fixes] == ["rngd", "stir-pool"]
 
 
 def test_a_child_of_a_script_is_the_scripts() -> None:
@@ -208,7 +232,8 @@ def test_the_programs_own_read_gets_its_name_and_no_flag() -> None:
     (finding,) = check(by_hand.seeds(wait), by_hand.NO_POOL, jdk=by_hand.JDK17)
 
     assert "com.acme.Token.read, which reads the device itself" in finding.sentence
-    assert finding.fixes == ()
+    assert [f.surface for f in finding.fixes] == ["application-call", "device-node"]
+    assert "com.acme.Token.read" in finding.fixes[0].title
     assert any("no setting" in note for note in finding.notes)
 
 

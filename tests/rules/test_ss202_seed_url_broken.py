@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.facts.jvms_by_hand import Machine, running
-from tests.facts_by_hand import JDK7, JDK8, JDK17
+from tests.facts_by_hand import JDK7, JDK8, JDK17, NO_POOL, POOL
 
 from seedstall.engine.run import run
 from seedstall.model.finding import Clear, Confidence, Finding, Inconclusive, Severity
@@ -136,3 +136,14 @@ def test_where_the_source_was_only_assumed_it_could_not_look() -> None:
     assert isinstance(outcome, Inconclusive)
     (seen,) = run((seed_url_broken,), running().case)
     assert isinstance(seen, Clear)
+
+
+def test_a_bad_flag_that_no_start_needs_goes_and_a_line_of_a_file_is_put_right() -> None:
+    flag = KnownSource(SeedSource("/dev/urandom", SeedSetting.EGD, "cmdline[1]"))
+    (found,) = seed_url_broken(flag, None, JDK17, TOMCAT, NO_POOL)
+    assert [fix.surface for fix in found.fixes] == ["remove-flag"]
+    line = KnownSource(SeedSource("/dev/urandom", SeedSetting.SECURITY_PROPERTY, "java.security:9"))
+    (found,) = seed_url_broken(line, None, JDK17, TOMCAT, NO_POOL)
+    assert found.fixes[0].params["egd"] == "file:/dev/urandom"
+    (found,) = seed_url_broken(flag, None, JDK17, TOMCAT, POOL)
+    assert found.fixes[0].params["egd"] == "file:/dev/urandom"

@@ -52,6 +52,14 @@ def test_installed_and_dead_on_a_dry_pool() -> None:
     assert "rngd is installed and does not run" in finding.sentence
     assert finding.evidence[0].origin == "/usr/lib/systemd/system/rngd.service"
     assert finding.fixes[0].surface == "rngd"
+    # It is there: it need not be installed.
+    assert finding.fixes[0].params["commands"] == "systemctl enable --now rngd"
+    script = (("haveged", "/etc/init.d/haveged"),)
+    (other,) = check(Feeders(installed=script, processes_seen=True), pool(12))
+    assert (other.fixes[0].surface, other.fixes[0].params["commands"]) == (
+        "haveged",
+        "service haveged start",
+    )
 
 
 def test_the_threshold_it_left_behind_confirms_it() -> None:
@@ -79,7 +87,11 @@ def test_it_is_harmless_where_the_kernel_feeds_itself() -> None:
     (finding,) = check(feeders, pool(3000))
 
     assert (finding.status, finding.cause) == (Status.CLEAR, Cause.NONE)
-    assert finding.fixes == ()
+    (fix,) = finding.fixes
+    assert (fix.surface, fix.params["why"]) == (
+        "none",
+        "virtio_rng.0 feeds the pool without a daemon",
+    )
 
 
 def test_a_daemon_without_a_source_runs_for_nothing() -> None:

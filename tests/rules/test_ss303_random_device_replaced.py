@@ -9,6 +9,7 @@ from seedstall.model.evidence import Ask, Ref, Space, Why
 from seedstall.model.finding import Clear, Finding, Fired, Inconclusive, Outcome, Severity
 from seedstall.model.kernel import DeviceNode, RandomDevices
 from seedstall.model.verdict import Cause, Status
+from seedstall.render.fixes import render_fix
 from seedstall.rules.ss303_random_device_replaced import random_device_replaced
 from seedstall.source.base import Held
 
@@ -53,7 +54,8 @@ def test_what_stands_in_its_place(node: DeviceNode, cause: Cause, severity: Seve
 
     assert (finding.cause, finding.severity) == (cause, severity)
     assert finding.status is Status.AT_RISK
-    assert "mknod -m 666 /dev/random c 1 8" in finding.notes[0]
+    (fix,) = finding.fixes
+    assert "mknod -m 666 /dev/random c 1 8\n" in render_fix(fix)
     assert "as the JVM sees it" in finding.evidence[0].excerpt
 
 

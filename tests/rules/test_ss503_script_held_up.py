@@ -64,7 +64,8 @@ def test_a_stopped_script_is_what_holds_it_up() -> None:
     (finding,) = script_held_up(PROCESS, wait)
     assert (finding.cause, finding.status) == (Cause.STOPPED, Status.STALLED)
     assert "start.sh is stopped" in finding.sentence
-    assert "kill -CONT 100" in finding.notes[0]
+    (fix,) = finding.fixes
+    assert (fix.surface, fix.params["command"]) == ("continue", "kill -CONT 100")
 
 
 def test_hostile_arguments_are_shown_and_cut() -> None:

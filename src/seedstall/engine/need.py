@@ -11,6 +11,7 @@ from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Launch, OptionOrigin
 from seedstall.model.kernel import KernelRandom, RandomDevices
 from seedstall.model.record import dataclass
+from seedstall.model.security import FipsSetup
 from seedstall.model.seeding import (
     Algorithm,
     Device,
@@ -22,8 +23,14 @@ from seedstall.model.seeding import (
     SeedStack,
 )
 from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.rules.seed_account import Surroundings
 from seedstall.rules.seed_log import is_dry
-from seedstall.rules.seed_remedies import egd_cannot_help, unfixable_by_property
+from seedstall.rules.seed_remedies import (
+    egd_cannot_help,
+    egd_refused,
+    strong_refused,
+    unfixable_by_property,
+)
 
 EGD = "java.security.egd"
 RANDOM_DEVICE = (1, 8)
@@ -71,6 +78,8 @@ def egd_need(case: Case, value: str, *, in_environment: bool = True) -> Judgemen
     waits = _waits(case)
     if waits and (reason := _beyond_egd(waits)):
         return Judgement(Need.USELESS, reason)
+    if reason := egd_refused(next(iter(waits), None), _around(case)):
+        return Judgement(Need.USELESS, reason)
     source = case.value(SeedSource)
     if source is not None and source.value == value:
         return Judgement(
@@ -87,6 +96,8 @@ def strong_need(case: Case, value: str) -> Judgement:
     if jdk is not None and jdk.feature < JDK8:
         reason = f"JDK {jdk} has no getInstanceStrong() and no securerandom.strongAlgorithms (both came with 8)"
         return Judgement(Need.USELESS, reason)
+    if reason := strong_refused(next(iter(_waits(case)), None), _around(case)):
+        return Judgement(Need.USELESS, reason)
     source = case.value(SeedSource)
     if source is not None and (source.strong_algorithms or "").startswith(value):
         return Judgement(
@@ -97,6 +108,16 @@ def strong_need(case: Case, value: str) -> Judgement:
     if not _waits(case) and (reason := _device_never_waits(case)):
         return Judgement(Need.USELESS, reason)
     return Judgement(Need.WANTED, notes=tuple(_strong_notes(case)))
+
+
+def strong_only(case: Case) -> bool:
+    """Whether every wait that was seen is one that only ``securerandom.strongAlgorithms`` reaches."""
+    seen = [w.stack for w in _waits(case)]
+    return bool(seen) and all(
+        stack is not None
+        and (stack.instance is Instance.STRONG or stack.algorithm is Algorithm.NATIVE_PRNG_BLOCKING)
+        for stack in seen
+    )
 
 
 def feeder_need(case: Case) -> Judgement:
@@ -138,6 +159,11 @@ def _shows_a_wait(seeds: SeedEvidence) -> bool:
         or any(line.took_ms > HARMLESS_MS for line in lines)
         or any(o.kind in ("strace-random-read", "threaded-seeder") or is_dry(o) for o in told)
     )
+
+
+def _around(case: Case) -> Surroundings:
+    """The provider set-up, which may refuse what is meant to cure."""
+    return Surroundings(fips=case.value(FipsSetup))
 
 
 def _waits(case: Case) -> list[SeedWait]:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from seedstall.engine.case import Case
 from seedstall.model.evidence import Unavailable
 from seedstall.model.finding import Clear, Crashed, Fired, Inconclusive, Outcome
+from seedstall.model.jvm import LiveProcess
 from seedstall.model.rule import Rule
+from seedstall.model.verdict import Status
+from seedstall.rules.now_remedies import with_capture
 
 
 def run(rules: Iterable[Rule[...]], case: Case) -> Iterator[Outcome]:
-    """The outcome of each rule, in their order."""
-    return (_run_one(rule, case) for rule in rules)
+    """The outcome of each rule, in their order; of a stall, with what is to be saved before the process is ended."""
+    return (_with_capture(_run_one(rule, case), case) for rule in rules)
+
+
+def _with_capture(outcome: Outcome, case: Case) -> Outcome:
+    if not isinstance(outcome, Fired) or all(
+        f.status is not Status.STALLED for f in outcome.findings
+    ):
+        return outcome
+    findings = with_capture(outcome.findings, case.value(LiveProcess))
+    return replace(outcome, findings=findings)
 
 
 def _run_one(rule: Rule[...], case: Case) -> Outcome:

@@ -8,8 +8,10 @@ from typing import TypeVar
 
 from seedstall.knowledge import syscalls
 from seedstall.knowledge.kernel import waits_for_partner
+from seedstall.knowledge.seedsource import destination
 from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import JvmProcess
+from seedstall.model.seeding import SeedSource
 from seedstall.model.tasks import FileKind, KernelTask, OpenFile, Syscall, Tasks
 from seedstall.parse import procfs
 from seedstall.source.base import Source
@@ -93,7 +95,7 @@ def parsed(parser: Callable[[bytes], T], reading: Reading[bytes]) -> T | None:
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
-def tasks(source: Source, process: JvmProcess | None) -> Tasks:
+def tasks(source: Source, process: JvmProcess | None, seed: SeedSource | None = None) -> Tasks:
     """Every thread: what it waits in, on which descriptor; and the open random devices.
 
     Raises:
@@ -107,7 +109,7 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
     )
     if tids:
         _require_alive(source, tids)
-    look = Look(source, "", inner=process is not None and process.in_container)
+    look = Look(source, "", inner=process is not None and process.in_container, seed=seed)
     found = [
         task for tid in tids[:MAX_TASKS] if (task := look.task(f"task/{tid}/", tid)) is not None
     ]
@@ -119,7 +121,24 @@ def tasks(source: Source, process: JvmProcess | None) -> Tasks:
         machine=look.machine or _DEFAULT_MACHINE,
         denied=look.told,
         of_core=isinstance(source.read(Ref(Space.PROCESS, "core")), Got),
+        unseen=_unseen(source, tids[:MAX_TASKS]) if len(found) < len(tids[:MAX_TASKS]) else "",
     )
+
+
+def _unseen(source: Source, tids: list[int]) -> str:
+    """Of listed threads that nobody looked at (a capture whose time was over): how many, and why; ``""`` for none.
+
+    Those that ended meanwhile are none.
+    """
+    readings = (source.read(Ref(Space.PROCESS, f"task/{tid}/stat")) for tid in tids)
+    lost = [
+        reading
+        for reading in readings
+        if isinstance(reading, Missing) and reading.why not in (Why.VANISHED, Why.ABSENT)
+    ]
+    if not lost:
+        return ""
+    return f"{len(lost)} of its {len(tids)} threads were not looked at: {lost[0].detail or lost[0].why}"
 
 
 def tasks_besides(
@@ -166,8 +185,11 @@ class Look:
     space.
     """
 
-    def __init__(self, source: Source, prefix: str, *, inner: bool) -> None:
-        """Look at nothing yet. *inner* is whether its thread ids differ from ours."""
+    def __init__(
+        self, source: Source, prefix: str, *, inner: bool, seed: SeedSource | None = None
+    ) -> None:
+        """Look at nothing yet. *inner* is whether its thread ids differ from ours, *seed* what its generators read."""
+        self._seed = destination(seed.value).path if seed is not None else ""
         self._source = source
         self._prefix = prefix
         self._space = Space.KERNEL if prefix else Space.PROCESS
@@ -217,27 +239,23 @@ class Look:
             cpu_ms=stat.cpu_ms,
             denied=denied,
             asleep=blocked is not None and self._slept(folder, blocked),
-            opens_fifo=blocked is not None
-            and blocked.name in syscalls.OPENS
-            and waits_for_partner(wchan)
-            and self._replaced,
+            fifo=self._fifo
+            if blocked is not None and blocked.name in syscalls.OPENS and waits_for_partner(wchan)
+            else "",
         )
 
     @cached_property
-    def _replaced(self) -> bool:
-        """Whether one of the target's random devices is a FIFO, or may be one. A child's are not looked at."""
+    def _fifo(self) -> str:
+        """The target's random device or seed source that is a FIFO, or may be one. A child's are not looked at."""
         if self._prefix:
-            return False
-        devices = (
-            self._source.read(Ref(Space.ROOT, path, Ask.STAT))
-            for path in ("dev/random", "dev/urandom")
-        )
-        return any(
-            _format(told.mode) == _FIFO
-            if (told := parsed(procfs.file_stat, reading)) is not None
-            else isinstance(reading, Missing) and reading.why is Why.DENIED
-            for reading in devices
-        )
+            return ""
+        for path in ("/dev/random", "/dev/urandom", *filter(None, (self._seed,))):
+            reading = self._source.read(Ref(Space.ROOT, path.lstrip("/"), Ask.STAT))
+            told = parsed(procfs.file_stat, reading)
+            hidden = isinstance(reading, Missing) and reading.why is Why.DENIED
+            if hidden or (told is not None and _format(told.mode) == _FIFO):
+                return path
+        return ""
 
     def _slept(self, folder: str, call: Syscall) -> bool:
         """Whether a core's registers show a read that was broken off; asked where no descriptor tells more."""
@@ -313,13 +331,14 @@ class Look:
         kind = _KIND_BY_LINK.get(path.partition(":")[0])
         if kind is not None:
             return OpenFile(fd, path, kind)
+        seeds = path == self._seed
         if not path.startswith("/dev/") and self._may_hang(fd):
-            return OpenFile(fd, path)
+            return OpenFile(fd, path, seeds=seeds)
         found = parsed(procfs.file_stat, self.read(f"fd/{fd}", Ask.STAT))
         if found is None:
-            return OpenFile(fd, path)
+            return OpenFile(fd, path, seeds=seeds)
         device = found.rdev if _format(found.mode) in (_CHAR, _BLOCK) else None
-        return OpenFile(fd, path, _kind(found), device)
+        return OpenFile(fd, path, _kind(found), device, seeds)
 
     def _may_hang(self, fd: int) -> bool:
         """Whether the descriptor is on a network or user-space file system: even its type could make us wait."""

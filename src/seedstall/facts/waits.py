@@ -10,6 +10,7 @@ from seedstall.knowledge.kernel import waits_for_random
 from seedstall.knowledge.syscalls import READS
 from seedstall.model.evidence import Got, Missing, Ref, Space, Unavailable, Why
 from seedstall.model.log import Observations, ServerLog
+from seedstall.model.redact import visible
 from seedstall.model.samples import Doing, SampledWait, StartSamples
 from seedstall.model.seeding import SeedRole
 from seedstall.model.tasks import UNOPENED, FileKind, KernelTask, OpenFile, Tasks
@@ -136,23 +137,31 @@ def _visible(tasks: Tasks) -> bool:
 
 def _reads_unknown(task: KernelTask) -> bool:
     call = task.syscall
-    if task.opens_fifo and task.file is None:
+    if task.fifo and task.file is None:
         return True
-    return call is not None and call.name in READS and task.file is None and not task.wchan
+    if call is None or call.name not in READS or task.file is not None:
+        return False
+    # A FIFO in the place of the device waits as any pipe does (pipe_read, anon_pipe_read, pipe_wait).
+    return not task.wchan or "pipe" in task.wchan
 
 
 def _what_unknown(task: KernelTask) -> str:
     """What is not known of such a thread."""
-    if task.opens_fifo:
+    if task.fifo:
         return (
-            f"thread {task.tid} waits in the opening of a FIFO, and a random device is one here:"
+            f"thread {task.tid} waits in the opening of a FIFO, and {visible(task.fifo)} is one here:"
             " whether it opens that one is not known"
         )
     return f"what thread {task.tid} reads from is not known"
 
 
 def _unseen(tasks: Tasks | Missing, newest: ThreadDump | None) -> str:
-    """A thread that reads we know not what, and that has no Java stack to say it; ``""`` where there is none."""
+    """A thread that reads we know not what, or was not looked at, and that has no Java stack to say it.
+
+    ``""`` where there is none.
+    """
+    if newest is None and isinstance(tasks, Tasks) and tasks.unseen:
+        return tasks.unseen
     java = {t.nid for t in newest.threads if t.frames} if newest is not None else set[int | None]()
     for task in tasks.tasks if isinstance(tasks, Tasks) else ():
         if _reads_unknown(task) and task.inner_tid not in java:
@@ -175,6 +184,7 @@ def _blind(dumps: ThreadDumps | Missing, tasks: Tasks | Missing) -> Missing:
             return Missing(Why.ABSENT if lost else dumps.why, dumps.origins, told)
         denied = (
             "; ".join(tasks.denied)
+            or tasks.unseen
             or "their system calls may not be read: run as root or as its user"
         )
         refs = (Ref(Space.PROCESS, "task/*/syscall"),)
@@ -260,8 +270,8 @@ def _with_path(task: KernelTask, java: JavaThread | None) -> KernelTask:
     Of one that opens a FIFO its stack says whether it is the generator's: NativePRNG opens ``/dev/random`` and
     ``/dev/urandom`` when the SUN provider is loaded.
     """
-    if java is not None and task.opens_fifo and any(map(_of_generator, java.frames[:_OPENING])):
-        return replace(task, file=OpenFile(UNOPENED, "/dev/random", FileKind.FIFO))
+    if java is not None and task.fifo and any(map(_of_generator, java.frames[:_OPENING])):
+        return replace(task, file=OpenFile(UNOPENED, task.fifo, FileKind.FIFO, seeds=True))
     if java is None or not java.reads or not _reads_unknown(task) or task.syscall is None:
         return task
     return replace(task, file=OpenFile(task.syscall.args[0] & 0xFFFFFFFF, java.reads))
@@ -279,7 +289,7 @@ def waits_in_random_device(task: KernelTask) -> bool:
         return False
     if task.syscall.name == "getrandom":
         return True
-    return task.file is not None and (task.file.is_random_path or task.file.is_urandom_path)
+    return task.file is not None and task.file.gives_randomness
 
 
 def _dated(source: Source, wait: SeedWait) -> SeedWait:

@@ -59,7 +59,9 @@ class Evidence:
 class Fix:
     """A remedy in one place. ``surface`` names the template and the ``fix --surface``.
 
-    ``params`` are the template's variables. ``where`` is ``host``, ``container``, ``image`` or ``build``.
+    ``params`` are the template's variables; ``command`` among them is what to type as it is, where the remedy is
+    something that is done once and no place that is edited. ``where`` is ``host``, ``container``, ``image`` or
+    ``build``. ``takes`` says how long it is until it helps, ``""`` where nothing is known of that.
     """
 
     surface: str
@@ -69,6 +71,7 @@ class Fix:
     restart: bool = True
     needs_root: bool = False
     disposition: Disposition = Disposition.SAFE
+    takes: str = ""
     params: Mapping[str, str] = field(default_factory=dict[str, str])
 
 

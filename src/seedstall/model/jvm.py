@@ -150,6 +150,12 @@ class TomcatHome:
     home: str
 
 
+class LiveProcess(NamedTuple):
+    """A target that runs on this very host: what a restart destroys can still be saved."""
+
+    pid: int
+
+
 @dataclass(frozen=True, slots=True)
 class JvmProcess:
     """The process itself. Ids are the host's; ``inner_pid`` the JVM's own (``NSpid``'s last).

@@ -150,3 +150,16 @@ class RandomDevices(NamedTuple):
     random: DeviceNode
     urandom: DeviceNode | None = None
     place: str = ""
+
+
+class Machine(NamedTuple):
+    """What the host itself runs on. ``title`` is ``""`` for a machine of metal, or one whose maker is not known.
+
+    ``surfaces`` give a virtual machine a virtio-rng device, likeliest first; ``none`` says what holds where its
+    hypervisor has no such device, or asks for something of its own.
+    """
+
+    title: str
+    surfaces: tuple[str, ...] = ()
+    none: str = ""
+    told_by: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 from seedstall.model.jvm import Environment, Launch
@@ -93,3 +94,36 @@ class KnownSource(NamedTuple):
     """
 
     source: SeedSource
+
+
+class FipsProvider(StrEnum):
+    """Which FIPS module the JVM's provider list puts first."""
+
+    NSS = "SunPKCS11-NSS-FIPS"
+    """RHEL's builds in FIPS mode: NSS makes the random bytes, and seeds itself."""
+    BOUNCY_CASTLE = "BCFIPS"
+    """A software module: it takes its entropy from ``securerandom.strongAlgorithms``."""
+    OPENJCEPLUS = "OpenJCEPlusFIPS"
+    """IBM Semeru's ``RestrictedSecurity`` profiles."""
+    IBM = "IBMJCEFIPS"
+    NONE = "none"
+
+
+class FipsSetup(NamedTuple):
+    """Whether the JVM's security providers are set up for FIPS, and what of seeding they leave.
+
+    ``sun`` is whether the provider SUN is in its list, ``None`` where that is not known: without it no generator of
+    that provider can be had. ``kernel`` is the host's own FIPS mode. ``place`` is the line that says so.
+    """
+
+    provider: FipsProvider
+    place: str = ""
+    sun: bool | None = None
+    kernel: bool = False
+    hybrid: bool = False
+    """Of BCFIPS: its set-up names the HYBRID chain, which does not wait for every reseeding."""
+
+    @property
+    def active(self) -> bool:
+        """Whether a FIPS module comes first."""
+        return self.provider is not FipsProvider.NONE

@@ -29,12 +29,26 @@ UNOPENED = -1
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """One descriptor: the link text of ``/proc/PID/fd/N`` and, where it could be had, its type."""
+    """One descriptor: the link text of ``/proc/PID/fd/N`` and, where it could be had, its type.
+
+    ``seeds`` is true where it is the file that the JVM's own seed source names, whatever that is called.
+    """
 
     fd: int
     path: str
     kind: FileKind = FileKind.UNKNOWN
     rdev: tuple[int, int] | None = None
+    seeds: bool = False
+
+    @property
+    def gives_randomness(self) -> bool:
+        """Whether who waits on it waits for random bytes: a random device, or the seed source."""
+        return self.seeds or self.is_device
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is one of the two random devices, or what stands in the place of one."""
+        return self.is_random_path or self.is_urandom_path
 
     @property
     def is_random_path(self) -> bool:
@@ -68,8 +82,8 @@ class KernelTask:
     permitted). ``file`` is the descriptor a read-like call waits on. ``running`` is true where the
     syscall file says so. ``cpu_ms`` is user plus system time. ``denied`` names what could not be read. ``asleep`` is
     true where its registers show that the call was broken off in its sleep (a core's): it waited, and did not just pass
-    by. ``opens_fifo`` is true where it waits in open(2) for the other end of a FIFO, and a random device is one here:
-    which FIFO it opens, ``/proc`` does not say.
+    by. ``fifo`` is a random device or seed source that is a FIFO here, where the thread waits in open(2) for the other
+    end of one: which it opens, ``/proc`` does not say.
     """
 
     tid: int
@@ -83,7 +97,7 @@ class KernelTask:
     cpu_ms: int | None = None
     denied: tuple[str, ...] = ()
     asleep: bool = False
-    opens_fifo: bool = False
+    fifo: str = ""
     pid: int | None = None
     """Of the process it belongs to, where that is not the target but one that the target started."""
 
@@ -100,6 +114,8 @@ class Tasks:
     """What could not be read of its threads and descriptors, each with the permission that would help."""
     of_core: bool = False
     """From a core's notes: a thread whose note is lost or damaged is not among them, and nothing tells."""
+    unseen: str = ""
+    """How many of its threads nobody looked at, and why: of a capture that was cut short."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class SeedWait:
             return False
         if task.syscall is not None and task.syscall.name == "getrandom":
             return True
-        return task.file is not None and (task.file.is_random_path or task.file.is_urandom_path)
+        return task.file is not None and task.file.gives_randomness
 
     @property
     def name(self) -> str:

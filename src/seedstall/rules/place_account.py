@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.knowledge.places import ASLEEP
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.redact import redact, visible
 from seedstall.model.standing import UNNAMED, Place, Standing, Standings
 from seedstall.model.verdict import Cause, Progress, Status
@@ -28,15 +28,17 @@ _NEVER_LONG = frozenset(
 """Nobody's main thread stands there for long on purpose. In others it may: a worker's reads its controller's orders."""
 
 
-def findings(standings: Standings, causes: tuple[Cause, ...], *notes: str) -> Iterator[Finding]:
-    """One finding for the first thread of a start that stands in such a place."""
+def findings(
+    standings: Standings, causes: tuple[Cause, ...], *notes: str, fixes: tuple[Fix, ...] = ()
+) -> Iterator[Finding]:
+    """One finding for the first thread of a start that stands in such a place; *fixes* free one that stands still."""
     chosen = next((s for s in standings.standings if s.root.cause in causes), None)
     if chosen is not None and _status(chosen, _still_ms(chosen, standings)) is Status.CLEAR:
         return  # a healthy start stands somewhere at any moment
     if chosen is not None and (
         not _named_before(standings, chosen) or chosen.root.cause not in UNNAMED
     ):
-        yield finding(chosen, standings, notes)
+        yield finding(chosen, standings, notes, fixes)
 
 
 def _named_before(standings: Standings, chosen: Standing) -> bool:
@@ -44,7 +46,12 @@ def _named_before(standings: Standings, chosen: Standing) -> bool:
     return any(s.root.cause not in UNNAMED for s in standings.standings if s is not chosen)
 
 
-def finding(standing: Standing, standings: Standings, notes: tuple[str, ...]) -> Finding:
+def finding(
+    standing: Standing,
+    standings: Standings,
+    notes: tuple[str, ...],
+    fixes: tuple[Fix, ...] = (),
+) -> Finding:
     """The finding on one thread in its place."""
     still = _still_ms(standing, standings)
     root = standing.root
@@ -56,6 +63,7 @@ def finding(standing: Standing, standings: Standings, notes: tuple[str, ...]) ->
         severity=_severity(standing, still),
         confidence=_confidence(standing, still),
         evidence=tuple(evidence(standing, standings.pid)),
+        fixes=fixes if _status(standing, still) is Status.STALLED else (),
         notes=(*notes, *_meant(standing)),
         since_ms=standing.since_ms,
         progress=Progress.STUCK

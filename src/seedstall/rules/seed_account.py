@@ -10,9 +10,16 @@ from seedstall.model.core import CoreDump
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
+from seedstall.model.kernel import (
+    BlockingModel,
+    Distribution,
+    KernelRandom,
+    Machine,
+    PoolState,
+)
 from seedstall.model.record import dataclass
 from seedstall.model.redact import visible
+from seedstall.model.security import FipsSetup
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource, SeedStack
 from seedstall.model.tasks import UNOPENED, FileKind, KernelTask, Syscall
 from seedstall.model.waits import SeedWait
@@ -30,6 +37,11 @@ class Surroundings:
     pid: int | None = None
     distribution: Distribution | None = None
     core: CoreDump | None = None
+    machine: Machine | None = None
+    fips: FipsSetup | None = None
+    in_container: bool = False
+    live: bool = False
+    """Whether ``pid`` is a process of this very host, which can still be saved or freed."""
 
 
 SHOWN_FRAMES = 12
@@ -145,6 +157,8 @@ def device_clause(task: KernelTask | None) -> str:
     file = task.file if task is not None else None
     if file is None or file.kind in (FileKind.RANDOM, FileKind.URANDOM, FileKind.UNKNOWN):
         return ""
+    if not file.is_device:
+        return f"but {visible(file.path)}, the seed source that was set, is a {file.kind}, no random device"
     return f"but {visible(file.path)} here is a {file.kind}, not the kernel's device"
 
 

@@ -164,6 +164,7 @@ def _harmless(line: SeedingLine, start: StartLine | None) -> Finding:
         severity=Severity.NOTE,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(_lines(line, start)),
+        fixes=(remedies.nothing("a seeding of up to a second is no reason to change anything"),),
         cost_ms=line.took_ms,
         startup_ms=start.took_ms if start is not None else None,
     )

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from seedstall.knowledge.kernel import waits_for_random
 from seedstall.knowledge.seeding import right_egd
 from seedstall.knowledge.stacks import expected_device
 from seedstall.model.core import CoreDump
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
-from seedstall.model.jvm import JvmProcess, Product
-from seedstall.model.kernel import BlockingModel, Distribution, KernelRandom, PoolState
+from seedstall.model.jvm import JvmProcess, LiveProcess, Product
+from seedstall.model.kernel import (
+    BlockingModel,
+    Distribution,
+    KernelRandom,
+    Machine,
+    PoolState,
+)
 from seedstall.model.log import SeedingLine, ServerLog, StartLine
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
+from seedstall.model.security import FipsSetup
 from seedstall.model.seeding import Algorithm, Device, Operation, SeedRole, SeedSource
 from seedstall.model.tasks import FileKind, KernelTask, WaitingChildren
 from seedstall.model.verdict import Cause, Progress, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.rules import now_remedies, seed_log, seed_samples
 from seedstall.rules import seed_account as account
-from seedstall.rules import seed_log, seed_samples
 from seedstall.rules import seed_remedies as remedies
 from seedstall.rules.seed_account import Surroundings
 
@@ -39,6 +47,9 @@ def blocking_seed(
     distribution: Distribution | None,
     children: WaitingChildren | None,
     core: CoreDump | None = None,
+    machine: Machine | None = None,
+    fips: FipsSetup | None = None,
+    live: LiveProcess | None = None,
 ) -> Iterator[Finding]:
     """A thread waits for random bytes from a device that blocks.
 
@@ -62,7 +73,17 @@ def blocking_seed(
     """
     readers = [w for w in seeds.waits if w.role is SeedRole.READING]
     around = Surroundings(
-        kernel, source, jdk, product, process.pid if process else None, distribution, core
+        kernel,
+        source,
+        jdk,
+        product,
+        process.pid if process else None,
+        distribution,
+        core,
+        machine,
+        fips,
+        in_container=process is not None and process.in_container,
+        live=live is not None,
     )
     caught = [w for w in readers if _blocks(w, kernel) and not _passes_by(w, around)]
     stuck = [w for w in caught if not _went_on(w, seeds.log)]
@@ -163,12 +184,13 @@ def _went_on(wait: SeedWait, log: ServerLog | None) -> bool:
 
 
 def _replaced(task: KernelTask | None) -> bool:
+    """Whether what it reads is not the kernel's device: by its type, else by a name that is no device's."""
     file = task.file if task is not None else None
-    return file is not None and file.kind not in (
-        FileKind.RANDOM,
-        FileKind.URANDOM,
-        FileKind.UNKNOWN,
-    )
+    if file is None:
+        return False
+    if file.kind is FileKind.UNKNOWN:
+        return file.gives_randomness and not file.is_device
+    return file.kind not in (FileKind.RANDOM, FileKind.URANDOM)
 
 
 def _confidence(wait: SeedWait, seeds: SeedEvidence, around: Surroundings) -> Confidence:
@@ -241,10 +263,17 @@ def _from_children(children: WaitingChildren | None, around: Surroundings) -> It
             severity=Severity.ERROR,
             confidence=Confidence.CONFIRMED,
             evidence=tuple(account.child_evidence(task)),
-            fixes=remedies.host_fixes(around, device_replaced=_replaced(task)),
+            fixes=_of_child(task, around),
             notes=(_childs_cure(task, jvm=task.pid in children.jvms),),
             explains=(Cause.BLOCKING_SEED, Cause.FEEDER_DOWN, Cause.CHILD),
         )
+
+
+def _of_child(task: KernelTask, around: Surroundings) -> tuple[Fix, ...]:
+    wait = SeedWait(task=task)
+    itself = replace(around, pid=task.pid or task.tid)
+    fed = now_remedies.feed_device(wait, itself)
+    return (*fed, *remedies.host_fixes(around, wait, device_replaced=_replaced(task)))
 
 
 def _childs_cure(task: KernelTask, *, jvm: bool) -> str:
@@ -298,8 +327,17 @@ def _kernel_clause(wait: SeedWait, expected: Device, kernel: KernelRandom | None
 def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
     reason = remedies.no_egd_for(wait)
     set_already = remedies.set_already(around)
+    refused = (
+        remedies.strong_refused(wait, around)
+        if remedies.egd_cannot_help(wait.stack)
+        else remedies.egd_refused(wait, around)
+    )
     if reason:
         yield reason
+    if refused:
+        yield refused
+    if reason or refused:
+        pass
     elif set_already:
         yield set_already
     elif remedies.unfixable_by_property(wait.stack, around.jdk):
@@ -317,8 +355,11 @@ def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
     if unknown and not _by_network(wait):
         yield 'the kernel does not stand in the evidence: say --kernel "$(uname -r)" of that host'
     if _replaced(wait.task):
+        file = wait.task.file if wait.task is not None else None
         yield (
             "an entropy daemon cannot feed this: give the JVM the kernel's own /dev/random (character device 1:8)"
+            if file is None or file.is_device
+            else f"an entropy daemon cannot feed this: the seed source that was set is {visible(file.path)}"
         )
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.core import CoreDump
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
 from seedstall.model.log import Observation
 from seedstall.model.rule import rule
 from seedstall.model.samples import StartSamples
-from seedstall.model.seeding import SeedRole, SeedSource
+from seedstall.model.security import SeedFile
+from seedstall.model.seeding import SeedRole, SeedSource, SeedStack
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait
+from seedstall.rules import now_remedies as now
 from seedstall.rules import seed_account as account
 from seedstall.rules import seed_log, seed_samples
 from seedstall.rules import seed_remedies as remedies
@@ -23,6 +27,7 @@ from seedstall.rules import start_account as start
 from seedstall.rules.seed_account import Surroundings
 
 HARMLESS_MS = 1000
+DEVICES = ("/dev/random", "/dev/urandom")
 
 
 @rule("SS102", "threaded-seed")
@@ -33,6 +38,7 @@ def threaded_seed(
     product: Product | None,
     process: JvmProcess | None,
     core: CoreDump | None = None,
+    file: SeedFile | None = None,
 ) -> Iterator[Finding]:
     """The JDK fell back to its threaded seeder, which needs no device and about 250 ms a byte.
 
@@ -51,14 +57,34 @@ def threaded_seed(
     seeds = stacks.seeds
     threaded = [w for w in seeds.waits if w.role is SeedRole.THREADED]
     pid = process.pid if process is not None else None
-    around = Surroundings(None, source, jdk, product, pid, core=core)
+    inside = process is not None and process.in_container
+    around = Surroundings(None, source, jdk, product, pid, core=core, in_container=inside)
+    cures = partial(_cures, file=file)
     told = seed_log.threaded_seeder_told(seeds)
     if threaded:
-        yield _seen(threaded, len(seeds.queued), around)
+        yield _seen(threaded, len(seeds.queued), around, cures)
     elif seeds.samples is not None and (over := _over(seeds)) is not None:
-        yield _went_on(over, around, seeds.samples)
+        yield _went_on(over, around, seeds.samples, cures)
     elif told is not None or (source is not None and ":" not in source.value):
-        yield from _by_log(seeds, told, around)
+        yield from _by_log(seeds, told, around, cures)
+
+
+_Cures: TypeAlias = Callable[[SeedStack | None, Surroundings], tuple[Fix, ...]]
+
+
+def _cures(
+    stack: SeedStack | None, around: Surroundings, *, file: SeedFile | None
+) -> tuple[Fix, ...]:
+    """The device node, where that is what is missing; else a URL that the JDK can open."""
+    egd = remedies.egd_fixes(stack, around.jdk, around.product)
+    source = around.source
+    device = file is not None and file.path in DEVICES and file.readable is False
+    if file is None or source is None or not device:
+        return egd
+    node = remedies.device_node(file.path, container=around.in_container)
+    # Where the URL is what it should be, no other one is better: the device is what is missing.
+    right = source.value == right_egd(around.jdk).value
+    return (node,) if right else (node, *egd)
 
 
 def _why(source: SeedSource | None) -> str:
@@ -71,7 +97,7 @@ def _why(source: SeedSource | None) -> str:
     return f"the seed source {source.value!r} ({source.place}) could not be opened"
 
 
-def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
+def _seen(waits: list[SeedWait], queued: int, around: Surroundings, cures: _Cures) -> Finding:
     wait, source = waits[0], around.source
     evidence = [e for w in waits[:3] for e in account.evidence_of(w, around.pid, around.core)]
     if source is not None and not source.assumed:
@@ -88,9 +114,11 @@ def _seen(waits: list[SeedWait], queued: int, around: Surroundings) -> Finding:
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(evidence),
-        fixes=remedies.egd_fixes(wait.stack, around.jdk, around.product),
+        fixes=(
+            now.wait_for_it("it goes on by itself", "5 to 9 s after it began, at every start"),
+            *cures(wait.stack, around),
+        ),
         notes=(
-            "it goes on by itself, 5 to 9 seconds after it began, and again at every start",
             "adding entropy does not help: this seeder reads no device",
             right_egd(around.jdk).why,
         ),
@@ -109,8 +137,8 @@ def _over(seeds: SeedEvidence) -> SeedWait | None:
     return next((w for w in seeds.over if w.role is SeedRole.THREADED), None)
 
 
-def _went_on(wait: SeedWait, around: Surroundings, samples: StartSamples) -> Finding:
-    seen = _seen([wait], 0, around)
+def _went_on(wait: SeedWait, around: Surroundings, samples: StartSamples, cures: _Cures) -> Finding:
+    seen = _seen([wait], 0, around, cures)
     cost = samples.threaded_ms if samples.from_start else None
     share = f"; {start.of_whole(samples, cost)} {start.span(samples)} went to it" if cost else ""
     return replace(
@@ -119,7 +147,7 @@ def _went_on(wait: SeedWait, around: Surroundings, samples: StartSamples) -> Fin
         sentence=seen.sentence.replace(" waits for ", " waited for ", 1) + "; it went on" + share,
         status=Status.SLOW,
         severity=Severity.WARNING,
-        notes=seen.notes[1:],
+        fixes=seen.fixes[1:],
         explains=(*seen.explains, Cause.WAITING, Cause.APPLICATION),
         since_ms=None,
         cost_ms=cost,
@@ -128,7 +156,7 @@ def _went_on(wait: SeedWait, around: Surroundings, samples: StartSamples) -> Fin
 
 
 def _by_log(
-    seeds: SeedEvidence, told: Observation | None, around: Surroundings
+    seeds: SeedEvidence, told: Observation | None, around: Surroundings, cures: _Cures
 ) -> Iterator[Finding]:
     """A slow seeding line of a JVM of which the text or the setting says that its seeder is the threaded one."""
     lines = [s for s in seeds.log.seeding if s.took_ms > HARMLESS_MS] if seeds.log else []
@@ -149,8 +177,8 @@ def _by_log(
         severity=Severity.WARNING,
         confidence=Confidence.CONFIRMED if line and told else Confidence.LIKELY,
         evidence=tuple(evidence),
-        fixes=remedies.egd_fixes(
-            None, around.jdk, around.product or remedies.product_of(seeds.log)
+        fixes=cures(
+            None, replace(around, product=around.product or remedies.product_of(seeds.log))
         ),
         notes=("adding entropy does not help: this seeder reads no device",),
         explains=(Cause.THREADED_SEED, Cause.HARMFUL_FIX, Cause.INEFFECTIVE_FIX),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from seedstall.knowledge.kernel import BOOT_S, waits_for_random
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jvm import JvmProcess
-from seedstall.model.kernel import CrngState, KernelRandom
+from seedstall.model.kernel import CrngState, Distribution, KernelRandom, Machine
 from seedstall.model.rule import rule
 from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedWait
+from seedstall.rules import now_remedies as now
+from seedstall.rules import pool_remedies
 from seedstall.rules import seed_account as account
 
 GRND_RANDOM = 2
@@ -23,6 +26,8 @@ def crng_not_ready(
     kernel: KernelRandom | None,
     seeds: SeedEvidence | None,
     process: JvmProcess | None,
+    distribution: Distribution | None = None,
+    machine: Machine | None = None,
 ) -> Iterator[Finding]:
     """The kernel's generator has not been seeded since boot.
 
@@ -45,9 +50,33 @@ def crng_not_ready(
         return
     waiting = [w for w in (seeds.waits if seeds is not None else ()) if _waits(w, kernel)]
     if waiting:
-        yield _stalled(waiting, crng, kernel, process)
+        yield replace(
+            _stalled(waiting, crng, kernel, process),
+            fixes=tuple(_fixes(kernel, distribution, machine)),
+        )
     else:
         yield _early(crng, kernel)
+
+
+def _fixes(
+    kernel: KernelRandom | None, distribution: Distribution | None, machine: Machine | None
+) -> Iterator[Fix]:
+    """From 5.4 on (and with the back-ports) the kernel helps itself; before, what feeds its pool feeds this as well."""
+    if kernel is None:
+        return
+    if not kernel.can_block:
+        yield now.wait_for_it("the kernel seeds itself by timer jitter", "0.5 to 3 s")
+        return
+    yield from pool_remedies.feeder(
+        distribution, kernel, "feed the host's pool: its generator is seeded from it"
+    )
+    yield from pool_remedies.virtio(machine, kernel)
+    yield now.once(
+        "stir-pool",
+        "type at the host's own console (not over ssh), or keep its disk busy",
+        now.DISK,
+        takes="5 bits a key of 128 wanted; 754 s were seen on an idle machine",
+    )
 
 
 def _waits(wait: SeedWait, kernel: KernelRandom | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.knowledge.egd import strong_advice
 from seedstall.knowledge.products import NEW, Asks, asked
 from seedstall.knowledge.seeding import behaviour, right_egd
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
@@ -12,7 +13,7 @@ from seedstall.model.jvm import Launch, Product
 from seedstall.model.kernel import BlockingModel, KernelRandom, PoolState
 from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
-from seedstall.model.security import SeedFile
+from seedstall.model.security import FipsProvider, FipsSetup, SeedFile
 from seedstall.model.seeding import (
     Algorithm,
     Behaviour,
@@ -41,6 +42,7 @@ def seed_source_will_block(
     launch: Launch | None,
     file: SeedFile | None,
     seeds: SeedEvidence | None,
+    fips: FipsSetup | None = None,
 ) -> Iterator[Finding]:
     """The JVM's seed source is a device that blocks on this kernel, and this program draws from it.
 
@@ -60,6 +62,8 @@ def seed_source_will_block(
     """
     if seeds is not None and any(wait.role is SeedRole.READING for wait in seeds.waits):
         return
+    if fips is not None and fips.active and fips.provider is not FipsProvider.BOUNCY_CASTLE:
+        return  # that module makes the bytes: no generator of SUN is there to wait
     readable = file.readable if file is not None else None
     for asks in asked(product, launch, jdk):
         told = behaviour(
@@ -71,22 +75,23 @@ def seed_source_will_block(
             readable=readable,
         )
         if told.can_block and told.device is Device.RANDOM:
-            yield _finding(asks, told, source, jdk, kernel, product)
+            around = account.Surroundings(kernel, source, jdk, product, fips=fips)
+            yield _finding(asks, told, around, source, jdk, kernel)
             return
 
 
 def _finding(
     asks: Asks,
     told: Behaviour,
+    around: account.Surroundings,
     source: SeedSource,
     jdk: JdkVersion,
     kernel: KernelRandom,
-    product: Product | None,
 ) -> Finding:
-    around = account.Surroundings(kernel=kernel, source=source, jdk=jdk, product=product)
+    product = around.product
     set_here = asks is NEW and source.setting in (SeedSetting.EGD, SeedSetting.GIVEN)
     severity, confidence = _weight(asks, source, kernel)
-    fix = remedies.egd_fixes(None, jdk, product) if told.egd_helps else (remedies.strong(),)
+    refused = "" if told.egd_helps else remedies.strong_refused(None, around)
     return Finding(
         message="a seed source that blocks on this kernel",
         sentence=_sentence(asks, told, around),
@@ -99,8 +104,14 @@ def _finding(
             *account.kernel_evidence(around),
             *_program(product, asks),
         ),
-        fixes=fix,
-        notes=(right_egd(jdk).why, *_feeders(kernel), *filter(None, (told.doubt,))),
+        fixes=remedies.egd_fixes(None, jdk, product)
+        if told.egd_helps
+        else (() if refused else (remedies.strong(),)),
+        notes=(
+            right_egd(jdk).why if told.egd_helps else refused or strong_advice().why,
+            *_feeders(kernel),
+            *filter(None, (told.doubt,)),
+        ),
     )
 
 

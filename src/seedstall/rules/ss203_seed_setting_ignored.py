@@ -15,11 +15,12 @@ from seedstall.model.jvm import Launch, Product
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
-from seedstall.model.security import SeedSettings
+from seedstall.model.security import FipsSetup, SeedSettings
 from seedstall.model.seeding import Algorithm, Instance, SeedRole, SeedSetting, SeedSource
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
 from seedstall.rules import seed_remedies as remedies
+from seedstall.rules.seed_account import Surroundings
 
 MAX_FINDINGS = 20
 EXTRA = "java.security.properties"
@@ -32,6 +33,7 @@ class _Case(NamedTuple):
     jdk: JdkVersion | None
     product: Product | None
     seeds: SeedEvidence | None
+    fips: FipsSetup | None
     harmless: bool
     """The kernel's device does not block, and no thread waits: nothing is lost by a setting without effect."""
 
@@ -80,6 +82,7 @@ def seed_setting_ignored(
     product: Product | None,
     kernel: KernelRandom | None,
     seeds: SeedEvidence | None,
+    fips: FipsSetup | None = None,
 ) -> Iterator[Finding]:
     """A setting that is meant to choose the seed source, and that has no effect.
 
@@ -98,7 +101,7 @@ def seed_setting_ignored(
     """
     waits = seeds is not None and any(w.role is SeedRole.READING for w in seeds.waits)
     harmless = kernel is not None and kernel.can_block is False and not waits
-    case = _Case(settings, jdk, product, seeds, harmless)
+    case = _Case(settings, jdk, product, seeds, fips, harmless)
     checks = (_misplaced, _misnamed, _without_effect, _not_handed_over, _beaten, _strong, _files)
     count = 0
     for check in checks:
@@ -276,9 +279,15 @@ def _matters(ignored: _Ignored, case: _Case) -> bool:
 
 def _fixes(ignored: _Ignored, case: _Case) -> tuple[Fix, ...]:
     if ignored.strong:
-        return (remedies.strong(),)
-    if ignored.cause is not Cause.INEFFECTIVE_FIX or not _matters(ignored, case):
+        around = Surroundings(fips=case.fips)
+        return () if remedies.strong_refused(None, around) else (remedies.strong(),)
+    if ignored.cause is not Cause.INEFFECTIVE_FIX:
         return ()
+    if not _matters(ignored, case):
+        if not ignored.text.startswith("-D"):
+            return ()
+        why = "this kernel's /dev/random does not block" if case.harmless else "it is a leftover"
+        return (remedies.remove_flag(ignored.text, ignored.place, f"it does nothing, and {why}"),)
     return remedies.egd_fixes(None, case.jdk, case.product)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from seedstall.knowledge.seeding import (
     behaviour,
@@ -10,13 +11,15 @@ from seedstall.knowledge.seeding import (
     right_egd,
     shipped_source,
 )
-from seedstall.model.finding import Confidence, Finding, Severity
+from seedstall.knowledge.seedsettings import EGD
+from seedstall.model.finding import Confidence, Disposition, Finding, Fix, Severity
 from seedstall.model.jdk import LAST_ONE_DOT, JdkVersion
 from seedstall.model.jvm import Product
+from seedstall.model.kernel import KernelRandom
 from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
 from seedstall.model.security import KnownSource, SeedFile
-from seedstall.model.seeding import Device, Instance, Operation
+from seedstall.model.seeding import Device, Instance, Operation, SeedSetting, SeedSource
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import seed_account as account
 from seedstall.rules import seed_remedies as remedies
@@ -24,7 +27,11 @@ from seedstall.rules import seed_remedies as remedies
 
 @rule("SS204", "default-algorithm-changed")
 def default_algorithm_changed(
-    known: KnownSource, jdk: JdkVersion, file: SeedFile | None, product: Product | None
+    known: KnownSource,
+    jdk: JdkVersion,
+    file: SeedFile | None,
+    product: Product | None,
+    kernel: KernelRandom | None = None,
 ) -> Iterator[Finding]:
     """The spelling of the seed source makes another generator the default.
 
@@ -47,7 +54,7 @@ def default_algorithm_changed(
     usual = default_algorithm(jdk, shipped_source(jdk))
     if now is usual:
         return
-    if file is not None and file.kind == "a file":
+    if file is not None and file.kind in ("a file", "a FIFO", "a socket"):
         return
     readable = file.readable if file is not None else None
     told = behaviour(jdk, source.value, Instance.DEFAULT, Operation.NEXT_BYTES, readable=readable)
@@ -66,6 +73,28 @@ def default_algorithm_changed(
         severity=Severity.NOTE,
         confidence=Confidence.POSSIBLE if told.doubt else Confidence.LIKELY,
         evidence=tuple(account.source_evidence(around)),
-        fixes=remedies.egd_fixes(None, jdk, product),
+        fixes=_fixes(source, jdk, kernel, product, now=str(now), usual=str(usual)),
         notes=(right_egd(jdk).why, *filter(None, (told.doubt,))),
+    )
+
+
+def _fixes(
+    source: SeedSource,
+    jdk: JdkVersion,
+    kernel: KernelRandom | None,
+    product: Product | None,
+    *,
+    now: str,
+    usual: str,
+) -> tuple[Fix, ...]:
+    """Where the kernel's device does not block, the flag can go; a line of a file is put right, and so it is elsewhere.
+
+    Either way the default generator changes back: a person decides.
+    """
+    if kernel is not None and kernel.can_block is False and source.setting is SeedSetting.EGD:
+        why = f"this kernel's /dev/random does not block, and it makes {now} the default instead of {usual}"
+        return (remedies.remove_flag(f"-D{EGD}={source.value}", source.place, why),)
+    return tuple(
+        replace(fix, disposition=Disposition.REVIEW)
+        for fix in remedies.egd_fixes(None, jdk, product)
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from seedstall.knowledge.refill import BUSY_RATE, SEED_BYTES, bits_short, wait_ms
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
-from seedstall.model.kernel import Distribution, KernelRandom, PoolLevel, PoolState
+from seedstall.model.kernel import Distribution, KernelRandom, Machine, PoolLevel, PoolState
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import pool_remedies
@@ -22,7 +22,10 @@ def may_block(kernel: KernelRandom) -> bool:
 
 @rule("SS301", "entropy-pool-dry", when=may_block)
 def entropy_pool_dry(
-    level: PoolLevel, kernel: KernelRandom, distribution: Distribution | None
+    level: PoolLevel,
+    kernel: KernelRandom,
+    distribution: Distribution | None,
+    machine: Machine | None = None,
 ) -> Iterator[Finding]:
     """The entropy pool holds less than a read of ``/dev/random`` needs.
 
@@ -59,7 +62,11 @@ def entropy_pool_dry(
             Evidence(origin="kernel", excerpt=f"{kernel.release}: {kernel.reason}".lstrip(": ")),
             *(Evidence(origin="feeder", excerpt=feeder) for feeder in kernel.feeders),
         ),
-        fixes=pool_remedies.feeder(distribution, kernel, "feed the host's entropy pool"),
+        fixes=(
+            *pool_remedies.feeder(distribution, kernel, "feed the host's entropy pool"),
+            *pool_remedies.virtio(machine, kernel),
+            *pool_remedies.kernel_update(distribution, kernel),
+        ),
         notes=(_how_long(level), *pool_remedies.notes(distribution, kernel)),
     )
 

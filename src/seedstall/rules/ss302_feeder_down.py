@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.kernel import Distribution, Feeders, KernelRandom, PoolState
+from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import pool_remedies
+from seedstall.rules import seed_remedies as remedies
 from seedstall.rules.ss301_entropy_pool_dry import COUNT_FILE, may_block
 
 THRESHOLD_FILE = "/proc/sys/kernel/random/write_wakeup_threshold"
@@ -65,11 +68,33 @@ def _down(feeders: Feeders, kernel: KernelRandom, distribution: Distribution | N
             *_mark(feeders, kernel),
             *_level(kernel),
         ),
-        fixes=()
+        fixes=(remedies.nothing(f"{feeders.hwrng} feeds the pool without a daemon"),)
         if harmless
-        else pool_remedies.feeder(distribution, kernel, "start and enable the entropy daemon"),
+        else _start(feeders, kernel, distribution),
         notes=() if harmless else tuple(pool_remedies.notes(distribution, kernel)),
     )
+
+
+_SURFACES = {"rngd": "rngd", "haveged": "haveged", "jitterentropy-rngd": "jitterentropy"}
+
+
+def _start(
+    feeders: Feeders, kernel: KernelRandom, distribution: Distribution | None
+) -> tuple[Fix, ...]:
+    """The one that is installed, by the unit or script that starts it; else the distribution's own."""
+    title = "start and enable the entropy daemon"
+    found = pool_remedies.feeder(distribution, kernel, title)
+    named = next(((s, file) for n, file in feeders.installed if (s := _SURFACES.get(n))), None)
+    if named is None or not found:
+        return found
+    surface, file = named
+    unit = visible(file.rpartition("/")[2])
+    commands = (
+        f"systemctl enable --now {unit.removesuffix('.service')}"
+        if unit.endswith(".service")
+        else f"service {unit} start"
+    )
+    return (replace(found[0], surface=surface, params={"commands": commands}),)
 
 
 def _starved(feeders: Feeders, kernel: KernelRandom, distribution: Distribution | None) -> Finding:

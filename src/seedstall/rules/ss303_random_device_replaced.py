@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.jvm import JvmProcess
 from seedstall.model.kernel import DeviceNode, RandomDevices
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules import seed_remedies as remedies
 
 RANDOM = (1, 8)
 URANDOM = (1, 9)
 
 
 @rule("SS303", "random-device-replaced")
-def random_device_replaced(devices: RandomDevices) -> Iterator[Finding]:
+def random_device_replaced(
+    devices: RandomDevices, process: JvmProcess | None = None
+) -> Iterator[Finding]:
     """Something else stands where the kernel's random device should be.
 
     ## What it detects
@@ -36,7 +40,8 @@ def random_device_replaced(devices: RandomDevices) -> Iterator[Finding]:
     for node, own in ((devices.random, RANDOM), (devices.urandom, URANDOM)):
         if node is None or (node.rdev == own and "character" in node.kind):
             continue
-        yield _finding(node, own, devices.place)
+        inside = process is not None and process.in_container
+        yield _finding(node, own, devices.place, container=inside)
 
 
 class _Harm(NamedTuple):
@@ -68,7 +73,7 @@ def _harm(node: DeviceNode, own: tuple[int, int]) -> _Harm:
     return _Harm(text, Cause.HARMFUL_FIX, Status.AT_RISK, Severity.WARNING)
 
 
-def _finding(node: DeviceNode, own: tuple[int, int], place: str) -> Finding:
+def _finding(node: DeviceNode, own: tuple[int, int], place: str, *, container: bool) -> Finding:
     harm = _harm(node, own)
     what = f"link to {visible(node.link)}: {node.kind}" if node.link else node.kind
     return Finding(
@@ -79,9 +84,7 @@ def _finding(node: DeviceNode, own: tuple[int, int], place: str) -> Finding:
         severity=harm.severity,
         confidence=Confidence.CONFIRMED if harm.severity is Severity.NOTE else Confidence.LIKELY,
         evidence=(Evidence(origin=visible(node.path), excerpt=f"{what} ({place})"),),
-        notes=()
+        fixes=(remedies.nothing("it does not block; make it anew where a reboot takes it away"),)
         if harm.severity is Severity.NOTE
-        else (
-            f"the kernel's own: mknod -m 666 {visible(node.path)} c {own[0]} {own[1]}, or its mount",
-        ),
+        else (remedies.device_node(node.path, container=container),),
     )

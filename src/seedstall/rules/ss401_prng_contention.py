@@ -10,6 +10,7 @@ from seedstall.model.seeding import SeedRole
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence, SeedStacks, SeedWait
 from seedstall.rules import seed_account as account
+from seedstall.rules import seed_remedies as remedies
 
 QUEUE_THAT_COUNTS = 3
 """Fewer waiting threads in one dump are an ordinary moment of a busy program: a note."""
@@ -77,6 +78,7 @@ def _queue(seeds: SeedEvidence) -> Finding:
             )
             for w in seeds.queued[:8]
         ),
+        fixes=tuple(remedies.application_call("contention", None)),
         notes=tuple(_notes(seeds)),
     )
 

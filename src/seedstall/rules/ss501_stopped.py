@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.limits import Freezer
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules import now_remedies as now
 
 
 @rule("SS501", "stopped")
@@ -43,8 +44,20 @@ def stopped(process: JvmProcess, freezer: Freezer | None = None) -> Iterator[Fin
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=(Evidence(origin=f"/proc/{process.pid}/stat", excerpt=f"state {process.state}"),),
-        notes=(f"to let it go on: kill -CONT {process.pid}",) if process.state == "T" else (),
+        fixes=(_go_on(process),),
     )
+
+
+def _go_on(process: JvmProcess) -> Fix:
+    if process.state == "t":
+        return now.once(
+            "debugger",
+            "let the debugger go that holds it (detach it, or end it); this names it",
+            f"grep TracerPid /proc/{process.pid}/status",
+            takes="at once",
+            review=True,
+        )
+    return now.once("continue", "let it go on", f"kill -CONT {process.pid}", takes="at once")
 
 
 def _frozen(process: JvmProcess, freezer: Freezer) -> Finding:
@@ -59,7 +72,15 @@ def _frozen(process: JvmProcess, freezer: Freezer) -> Finding:
         evidence=(
             Evidence(origin=f"/{path}", excerpt=f"frozen, with process {process.pid} in it"),
         ),
-        notes=(
-            f"docker unpause, or: echo 0 > /{path}/cgroup.freeze (version 1: echo THAWED > freezer.state)",
+        fixes=(
+            now.once(
+                "thaw",
+                "let the control group go on (docker unpause NAME, where Docker froze it)",
+                f"echo 0 > {now.word(f'/{path}/cgroup.freeze')}"
+                f"  # version 1: echo THAWED > {now.word(f'/{path}/freezer.state')}",
+                takes="at once",
+                root=True,
+                review=True,
+            ),
         ),
     )

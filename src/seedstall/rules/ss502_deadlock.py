@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.jvm import LiveProcess
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.samples import Ending, StartSamples
 from seedstall.model.threads import ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules import now_remedies as now
 
 SHOWN_NAMES = 6
 
 
 @rule("SS502", "deadlock")
-def deadlock(dumps: ThreadDumps, samples: StartSamples | None = None) -> Iterator[Finding]:
+def deadlock(
+    dumps: ThreadDumps,
+    samples: StartSamples | None = None,
+    live: LiveProcess | None = None,
+) -> Iterator[Finding]:
     """Threads wait for each other's locks in a circle.
 
     ## What it detects
@@ -48,6 +54,15 @@ def deadlock(dumps: ThreadDumps, samples: StartSamples | None = None) -> Iterato
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=tuple(_evidence(last)),
+        fixes=(
+            ()
+            if live is None or over
+            else (
+                now.restart(
+                    live.pid, "until it happens again, for the code is at fault", alone=True
+                ),
+            )
+        ),
         notes=(_found_by(last), "only a change of the code ends it"),
     )
 

@@ -10,6 +10,7 @@ from seedstall.model.redact import redact_argv, visible
 from seedstall.model.rule import rule
 from seedstall.model.tasks import Descendant, ScriptWait
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules import now_remedies as now
 from seedstall.rules import program_account as programs
 from seedstall.rules import seed_account as account
 
@@ -49,6 +50,15 @@ def script_held_up(process: JvmProcess, script: ScriptWait | None) -> Iterator[F
         severity=Severity.WARNING,
         confidence=Confidence.LIKELY if script.others else Confidence.CONFIRMED,
         evidence=tuple(_evidence(script, process.pid)),
+        fixes=(
+            now.once(
+                "end-holder",
+                f"end {programs.command(last)}, if it is not wanted: the script goes on, or fails",
+                f"kill {last.pid}",
+                takes="at once",
+                review=True,
+            ),
+        ),
         notes=(*_passing(last), "once a JVM is there, ask again: the same PID leads to it"),
     )
 
@@ -63,7 +73,7 @@ def _stopped(script: ScriptWait, pid: int) -> Finding:
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=(Evidence(origin=f"/proc/{pid}/stat", excerpt=f"state {script.task.state}"),),
-        notes=(f"to let it go on: kill -CONT {pid}",),
+        fixes=(now.once("continue", "let it go on", f"kill -CONT {pid}", takes="at once"),),
     )
 
 

@@ -8,6 +8,7 @@ from seedstall.model.finding import Finding
 from seedstall.model.rule import rule
 from seedstall.model.standing import Standings
 from seedstall.model.verdict import Cause
+from seedstall.rules import now_remedies as now
 from seedstall.rules import place_account
 
 
@@ -34,4 +35,10 @@ def name_lookup(standings: Standings) -> Iterator[Finding]:
         (Cause.DNS,),
         "getent hosts $(hostname) waits as long, if it is the host's own name: /etc/hosts mends that",
         "/etc/resolv.conf names the servers: one that drops packets costs 5 s a try",
+        fixes=(
+            now.wait_for_it(
+                "it goes on by itself when the resolver gives up, and waits again at the next name",
+                "5 s for each try and each name server, two tries by default",
+            ),
+        ),
     )

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.model.finding import Finding
+from seedstall.model.jvm import LiveProcess
 from seedstall.model.rule import rule
 from seedstall.model.standing import Standings
 from seedstall.model.verdict import Cause
+from seedstall.rules import now_remedies as now
 from seedstall.rules import place_account
+
+AGAIN = "the initialiser waits for ever or for what its thread waits for, and may do so again"
 
 
 @rule("SS524", "class-initialisation-wait")
-def class_initialisation(standings: Standings) -> Iterator[Finding]:
+def class_initialisation(
+    standings: Standings, live: LiveProcess | None = None
+) -> Iterator[Finding]:
     """A thread of the start waits for a class that another thread initialises.
 
     ## What it detects
@@ -31,4 +37,5 @@ def class_initialisation(standings: Standings) -> Iterator[Finding]:
         standings,
         (Cause.CLASS_INIT,),
         "the thread inside that class's <clinit> holds it: look for <clinit> in the dump",
+        fixes=() if live is None else (now.restart(live.pid, AGAIN, alone=True),),
     )

@@ -8,6 +8,7 @@ from seedstall.model.finding import Finding
 from seedstall.model.rule import rule
 from seedstall.model.standing import Standings
 from seedstall.model.verdict import Cause
+from seedstall.rules import now_remedies as now
 from seedstall.rules import place_account
 
 
@@ -29,4 +30,13 @@ def file_lock(standings: Standings) -> Iterator[Finding]:
         standings,
         (Cause.FILE_LOCK,),
         "lslocks names the process that holds it; on NFS: rpcinfo -p SERVER shows whether lockd answers",
+        fixes=(
+            now.once(
+                "end-holder",
+                "let the process that holds the lock end, or let go: this names it",
+                "lslocks -o COMMAND,PID,TYPE,SIZE,MODE,PATH",
+                takes="at once after that",
+                review=True,
+            ),
+        ),
     )

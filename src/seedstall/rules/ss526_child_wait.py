@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Finding
+from seedstall.model.finding import Finding, Fix
 from seedstall.model.rule import rule
 from seedstall.model.standing import Standings
 from seedstall.model.tasks import StartedPrograms
 from seedstall.model.verdict import Cause
+from seedstall.rules import now_remedies as now
 from seedstall.rules import place_account
 from seedstall.rules import program_account as account
 
@@ -26,7 +27,23 @@ def child_wait(standings: Standings, started: StartedPrograms | None = None) -> 
     ## Fix
     What that program waits for; of a live JVM it is named, else ``ps --ppid PID`` does.
     """
-    yield from place_account.findings(standings, (Cause.CHILD,), *_programs(started))
+    yield from place_account.findings(
+        standings, (Cause.CHILD,), *_programs(started), fixes=_end(standings.pid)
+    )
+
+
+def _end(pid: int) -> tuple[Fix, ...]:
+    if not pid:
+        return ()
+    return (
+        now.once(
+            "end-holder",
+            "answer or end the program that it started: this shows what that one waits in",
+            f"ps --ppid {pid} -o pid,stat,etime,wchan:24,args",
+            takes="at once after that",
+            review=True,
+        ),
+    )
 
 
 def _programs(started: StartedPrograms | None) -> Iterator[str]:

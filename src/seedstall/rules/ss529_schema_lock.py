@@ -12,6 +12,7 @@ from seedstall.model.rule import rule
 from seedstall.model.standing import Standings
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import incident_account, place_account
+from seedstall.rules import now_remedies as now
 
 _NOTE = "Liquibase: SELECT * FROM DATABASECHANGELOGLOCK names the holder; liquibase releaseLocks frees it"
 
@@ -61,5 +62,14 @@ def _told(line: Incident) -> Finding:
         severity=Severity.WARNING,
         confidence=Confidence.LIKELY,
         evidence=(incident_account.evidence(line),),
+        fixes=(
+            now.once(
+                "end-holder",
+                "once no instance of the program is at its migration any more, free the lock that one left behind",
+                "liquibase releaseLocks",
+                takes="at its next try, 10 s apart",
+                review=True,
+            ),
+        ),
         notes=(_NOTE,),
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.model.evidence import Missing, Unavailable
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.incident import IncidentKind, Incidents
 from seedstall.model.redact import redact, visible
 from seedstall.model.rule import rule
 from seedstall.model.standing import Debugged
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import incident_account
+from seedstall.rules import now_remedies as now
 
 
 @rule("SS532", "debugger-wait")
@@ -64,6 +65,7 @@ def debugger_wait(debugged: Debugged | Missing, incidents: Incidents | None) -> 
         severity=Severity.ERROR if sure else Severity.WARNING,
         confidence=_confidence(live=live, sure=sure),
         evidence=tuple(evidence),
+        fixes=_connect(debugged) if isinstance(debugged, Debugged) else (),
         notes=(
             *(
                 ()
@@ -71,6 +73,38 @@ def debugger_wait(debugged: Debugged | Missing, incidents: Incidents | None) -> 
                 else ("a JVM with suspend=n prints the same line and goes on: its options decide",)
             ),
             "suspend=n in the jdwp option lets it start; a debugger that connects frees this one now",
+        ),
+    )
+
+
+_PLAIN = frozenset(".:-_[]*")
+"""Beside letters and digits: all that an address has. What a target calls itself is no word of a shell."""
+
+_ANY = frozenset(("", "*", "0.0.0.0", "[::]"))  # noqa: S104 - as an agent's option names all addresses
+
+
+def _connect(debugged: Debugged) -> tuple[Fix, ...]:
+    """A debugger that comes and goes: the handshake is enough, the JVM runs on when the connection ends.
+
+    Seen on 17, 21 and 25. (``jdb`` with its commands on a pipe hangs where it is quicker than the JVM's first event.)
+    """
+    parts = [word.partition("=") for word in debugged.option.partition("jdwp")[2][1:].split(",")]
+    words = {name: value for name, _, value in parts}
+    address = words.get("address", "")
+    known = address and all(c.isascii() and (c.isalnum() or c in _PLAIN) for c in address)
+    if not known or words.get("server") != "y" or words.get("transport") != "dt_socket":
+        return ()
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal() or not port.strip("0"):
+        return ()  # the agent took a free one: its line "Listening for transport" names it
+    host = "127.0.0.1" if host in _ANY else host.strip("[]")
+    return (
+        now.once(
+            "debugger",
+            "let a debugger connect and go, in the JVM's own network namespace",
+            f"bash -c 'exec 3<>/dev/tcp/{host}/{port}; printf JDWP-Handshake >&3; head -c 14 <&3'",
+            takes="at once",
+            review=True,
         ),
     )
 

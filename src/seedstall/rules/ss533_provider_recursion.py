@@ -10,9 +10,11 @@ from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.incident import IncidentKind, Incidents
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
+from seedstall.model.security import FipsProvider, FipsSetup
 from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import incident_account
+from seedstall.rules import seed_remedies as remedies
 
 TURNS = 3
 """A strong generator that is got while one is got, while one is got: no set-up does that on purpose."""
@@ -21,7 +23,7 @@ _GOT = ("java.security.SecureRandom.getInstanceStrong", "java.security.SecureRan
 
 @rule("SS533", "provider-recursion")
 def provider_recursion(
-    dumps: ThreadDumps | Missing, incidents: Incidents | Missing
+    dumps: ThreadDumps | Missing, incidents: Incidents | Missing, fips: FipsSetup | None = None
 ) -> Iterator[Finding]:
     """A security provider asks for the generator that it is to provide.
 
@@ -66,13 +68,22 @@ def provider_recursion(
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED if turning is not None else Confidence.LIKELY,
         evidence=tuple(evidence),
-        notes=("securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN in java.security ends it",),
+        fixes=(remedies.strong(_value(turning, fips)),),
+        notes=(f"securerandom.strongAlgorithms={_value(turning, fips)} in java.security ends it",),
     )
     yield (
         finding
         if turning is not None or line is None
         else incident_account.weighed(finding, [line])
     )
+
+
+def _value(turning: tuple[JavaThread, ThreadDump, str, int] | None, fips: FipsSetup | None) -> str:
+    """For BCFIPS its makers name the blocking generator (bcgit/bc-java#1800); NonBlocking is none of its sources."""
+    frames = turning[0].frames if turning is not None else ()
+    theirs = any("bouncycastle" in f.class_name and "ips" in f.class_name for f in frames)
+    listed = fips is not None and fips.provider is FipsProvider.BOUNCY_CASTLE
+    return "NativePRNGBlocking:SUN,DRBG:SUN" if theirs or listed else remedies.NONBLOCKING
 
 
 def _turning(dumps: ThreadDumps) -> tuple[JavaThread, ThreadDump, str, int] | None:

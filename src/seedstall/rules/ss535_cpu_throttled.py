@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.limits import CpuThrottling
+from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
+from seedstall.rules import now_remedies as now
 from seedstall.rules.seed_account import duration
 
 OFTEN = 0.25
@@ -56,8 +58,24 @@ def cpu_throttled(limit: CpuThrottling) -> Iterator[Finding]:
                 ),
             ),
         ),
+        fixes=(_more(limit.path),),
         notes=("raise limits.cpu, --cpus or CPUQuota=, at least for the start",),
         explains=(Cause.APPLICATION, Cause.JAR_SCAN, Cause.CPU_SPIN),
+    )
+
+
+def _more(path: str) -> Fix:
+    """Version 2 has ``cpu.max`` beside ``cpu.stat``, version 1 ``cpu.cfs_quota_us`` (-1: none)."""
+    folder = f"/{visible(path).rpartition('/')[0]}"
+    first = "/cpu,cpuacct/" in folder or "/cpu/" in folder or "/cpuacct/" in folder
+    value, file = ("-1", "cpu.cfs_quota_us") if first else ("max", "cpu.max")
+    return now.once(
+        "cpu-quota",
+        "take its quota off until it is up (docker update --cpus N NAME, where Docker set it)",
+        f"echo {value} > {now.word(f'{folder}/{file}')}",
+        takes="at once",
+        root=True,
+        review=True,
     )
 
 
