@@ -10,6 +10,7 @@ import pytest
 from seedstall.effect.demo import PROBE
 
 CHECKOUT = Path(__file__).parents[2]
+CLASSES = ("SeedProbe", "SeedMeter")
 COMPILER = 17
 """The javac that made the committed class file; another one's bytes may differ."""
 
@@ -38,11 +39,15 @@ def test_the_committed_class_is_what_the_source_compiles_to(full_jdk: Path, tmp_
         check=True,
         env={**os.environ, "PATH": f"{full_jdk}:{os.environ['PATH']}"},
     )
-    assert (tmp_path / "SeedProbe.class").read_bytes() == (PROBE / "SeedProbe.class").read_bytes()
+    assert {p.name for p in tmp_path.iterdir()} == {f"{name}.class" for name in CLASSES}
+    for name in CLASSES:
+        made, committed = (folder / f"{name}.class" for folder in (tmp_path, PROBE))
+        assert made.read_bytes() == committed.read_bytes(), f"{name}: run scripts/build-probe"
 
 
-def test_the_class_is_for_java_8() -> None:
-    head = (PROBE / "SeedProbe.class").read_bytes()[:8]
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_class_is_for_java_8(name: str) -> None:
+    head = (PROBE / f"{name}.class").read_bytes()[:8]
     assert head == bytes.fromhex("cafebabe00000034")  # 0x34 is 52: JVMS table 4.1-A
 
 

@@ -26,18 +26,20 @@ MS_REC = 16384
 MS_PRIVATE = 1 << 18
 PR_SET_PDEATHSIG = 1
 
-_libc = ctypes.CDLL(None, use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _call(what: str, result: int) -> None:
+def call(what: str, result: int) -> None:
+    """Raise OSError, with *what* as its file name, where a call of the C library failed."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), what)
 
 
-def _bind(source: str, target: str) -> None:
-    result = _libc.mount(source.encode(), target.encode(), None, MS_BIND | MS_REC, None)
-    _call(f"mount {target}", result)
+def bind(source: str, target: str) -> None:
+    """Show *source*, with all that is mounted below it, in the place of *target*."""
+    result = libc.mount(source.encode(), target.encode(), None, MS_BIND | MS_REC, None)
+    call(f"mount {target}", result)
 
 
 def enter() -> str:
@@ -47,15 +49,15 @@ def enter() -> str:
     """
     how = _unshare()
     # systemd makes / shared: without this the mounts would spread to the whole host.
-    _call("mount /", _libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+    call("mount /", libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
     return how
 
 
 def _unshare() -> str:
-    if os.geteuid() == 0 and _libc.unshare(CLONE_NEWNS) == 0:
+    if os.geteuid() == 0 and libc.unshare(CLONE_NEWNS) == 0:
         return "mount"
     uid, gid = os.geteuid(), os.getegid()
-    _call("unshare", _libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+    call("unshare", libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
     # user_namespaces(7): gid_map may be written without privilege only after setgroups is denied.
     # Each id stands for itself, not for root: the JVM goes on as the user it would have been, and
     # an attach from outside meets the same uid on both sides.
@@ -68,9 +70,9 @@ def _unshare() -> str:
 def furnish(root: str) -> None:
     """Show /proc and /dev below *root* where they lack: a JVM finds its own libraries through /proc/self/exe."""
     if not Path(root, "proc/self").exists():
-        _bind("/proc", f"{root}/proc")
+        bind("/proc", f"{root}/proc")
     if not Path(root, "dev/random").exists():
-        _bind("/dev", f"{root}/dev")
+        bind("/dev", f"{root}/dev")
 
 
 def _isolate(fifo: str, root: str) -> str:
@@ -78,11 +80,11 @@ def _isolate(fifo: str, root: str) -> str:
     how = enter()
     if root:
         furnish(root)
-    _bind(fifo, f"{root}/dev/random")
+    bind(fifo, f"{root}/dev/random")
     return how
 
 
-def _restore_signals() -> None:
+def restore_signals() -> None:
     """Let the command start as from a login shell.
 
     A shell's ``&`` leaves SIGINT and SIGQUIT ignored, and a JVM whose SIGQUIT is ignored gives no thread
@@ -101,12 +103,12 @@ def main(argv: list[str]) -> int:
     try:
         done = how if how == "egd" else _isolate(fifo, root)
         # A hung JVM must not outlive the one that hung it, however that one ends.
-        _call("prctl", _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+        call("prctl", libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
         if root:
             directory = Path.cwd()
             os.chroot(root)
             os.chdir(directory if directory.is_dir() else "/")
-        _restore_signals()
+        restore_signals()
         os.write(status, f"how {done}\n".encode())
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:

@@ -232,11 +232,18 @@ def waiting_thread(pid: int, device: Path) -> int | None:
     every architecture, so the call's number is not looked at.
     """
     try:
-        wanted = device.stat()
-        tasks = sorted(int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir())
+        return thread_inside(pid, device.stat())
     except OSError:
         return None
-    for tid in tasks:
+
+
+def thread_inside(pid: int, wanted: os.stat_result) -> int | None:
+    """The same for a device that has no path here: one in another mount namespace.
+
+    Raises:
+        FileNotFoundError: the process has ended.
+    """
+    for tid in sorted(int(name) for name in os.listdir(f"/proc/{pid}/task")):  # noqa: PTH208 - often
         try:
             call = Path(f"/proc/{pid}/task/{tid}/syscall").read_text(encoding="ascii").split()
             if len(call) > 1 and int(call[0]) >= 0:
