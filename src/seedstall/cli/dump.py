@@ -59,12 +59,12 @@ def dump(
             put(_remembered(core, target, redacted=not no_redact), output)
         return
     if memory:
-        put(_from_memory(_jvm(target), dry_run=dry_run, redacted=not no_redact), output)
+        put(_from_memory(jvm_named(target), dry_run=dry_run, redacted=not no_redact), output)
         return
     from seedstall.effect.attach import Attacher  # noqa: PLC0415
     from seedstall.model.evidence import Got  # noqa: PLC0415
 
-    attacher = Attacher(_jvm(target), timeout_s=timeout, dry_run=dry_run, openj9=True, tell=say)
+    attacher = Attacher(jvm_named(target), timeout_s=timeout, dry_run=dry_run, openj9=True, tell=say)
     reading = attacher.ask("threaddump")
     if dry_run and attacher.actions:
         put(_plan(attacher), output)
@@ -126,7 +126,13 @@ def put_threads(text: str) -> None:
     put(text, None)
 
 
-def _jvm(target: str) -> int:
+def jvm_named(target: str, command: str = "dump") -> int:
+    """The one JVM that *target* is, or that it started.
+
+    Raises:
+        UsageError: it is no process, or started several.
+        NoSuchTargetError: there is none.
+    """
     from seedstall.cli.console import say  # noqa: PLC0415
     from seedstall.model.errors import UsageError  # noqa: PLC0415
     from seedstall.source import detect  # noqa: PLC0415
@@ -134,7 +140,8 @@ def _jvm(target: str) -> int:
     resolved = detect.resolve(target)
     if resolved.pid is None:
         message = f"{target} is not a process"
-        hint = "dump takes the PID of a JVM, or a core; for another file say seedstall diagnose"
+        takes = "the PID of a JVM, or a core" if command == "dump" else "the PID of a JVM"
+        hint = f"{command} takes {takes}; for another file say seedstall diagnose"
         raise UsageError(message, hint)
     pid, *others = detect.jvms_of(resolved)
     if others:

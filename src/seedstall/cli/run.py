@@ -15,6 +15,7 @@ from seedstall.model.errors import SeedstallError, UsageError
 
 if TYPE_CHECKING:
     from seedstall.cli.watched import Watched
+    from seedstall.effect.capture import Output
     from seedstall.effect.launch import Launched, Signals
     from seedstall.effect.passthrough import Passthrough
     from seedstall.effect.watch import Goal
@@ -64,6 +65,13 @@ def run(
     exit_verdict: Annotated[
         bool, typer.Option("--exit-verdict", help="Exit with our code, not the command's.")
     ] = False,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what was seen into a bundle as well: diagnose FILE says it again.",
+        ),
+    ] = None,
     kernel: options.Kernel = "",
     jdk: options.Jdk = "",
     egd: options.Egd = "",
@@ -90,6 +98,7 @@ def run(
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to our end
     said = cases.Said(kernel=kernel, jdk=jdk, egd=egd)
     said.source()
+    bundle = _bundle(capture)
     seconds = watched.seconds_of("--for", for_)
     with launch.Signals() as signals:
         goal = _goal(until, until_file, port, seconds)
@@ -104,6 +113,8 @@ def run(
             manner = Manner(quiet, verbose, not no_redact, many=False)
             text = rendered([report], form, manner)
             _write(text, output)
+            if bundle is not None:
+                _save(case, bundle, redacted=not no_redact)
         except BrokenPipeError:
             report = None
         except SeedstallError as error:
@@ -119,6 +130,23 @@ def run(
     if exit_verdict:
         code = exit_code([report], fail_on) if report is not None else 1
     raise typer.Exit(code)
+
+
+def _bundle(path: Path | None) -> Output | None:
+    """Where the bundle goes: refused before the command is launched, and not after its start."""
+    if path is None:
+        return None
+    from seedstall.effect.capture import Output  # noqa: PLC0415 - seldom
+
+    return Output(str(path), force=False)
+
+
+def _save(case: Watched, bundle: Output, *, redacted: bool) -> None:
+    """What the report was made of, as a bundle."""
+    from seedstall.cli.captured import Captured, Manner  # noqa: PLC0415 - seldom
+
+    manner = Manner(attach=False, memory=False, redacted=redacted)
+    Captured(case.pid, manner, bundle.write, case.evidence).run(1, 0.0, 20.0)
 
 
 def _goal(until: str, until_file: Path | None, port: int | None, seconds: float | None) -> Goal:

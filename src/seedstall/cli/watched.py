@@ -112,7 +112,14 @@ class Watched:
         self._pid: int | None = None
         self._attacher: Attacher | None = None
         self._source: Source = HostSource(None)
+        self.evidence: Source = self._source
+        """All that the report is made of, once it is."""
         self._kept: Kept | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The JVM that was found."""
+        return self._pid
 
     def found(self, pid: int) -> None:
         """A JVM is there: what its settings are known by is read at once, since it may end at any time."""
@@ -169,4 +176,5 @@ class Watched:
         alive = isinstance(self._source.read(Ref(Space.PROCESS, "task", Ask.LIST)), Got)
         pid = str(self._pid) if self._pid is not None else "PID"
         words = (pid if alive else self._release()) + self._said.words()
-        return diagnose_case(self._whole(recording), pid, actions=self.actions, words=words)
+        self.evidence = self._whole(recording)
+        return diagnose_case(self.evidence, pid, actions=self.actions, words=words)

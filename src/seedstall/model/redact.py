@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 MASK = "*****"
-_NAMES = (
+NAMES = (
     r"(?:pass(?:wd|word|phrase|code)?|pwd|secret|token|credentials?"
     r"|api[-_.]?key|access[-_.]?key|private[-_.]?key)"
 )
-_SECRET = re.compile(rf"{_NAMES}|(?:^|[-_.])(?:auth|pin|key)$", re.IGNORECASE)
+_SECRET = re.compile(rf"{NAMES}|(?:^|[-_.])(?:auth|pin|key)$", re.IGNORECASE)
 # jarsigner and keytool take the secret as the next word; ":env" and ":file" name where it lies instead.
 _TOOL_OPTIONS = frozenset(
     (
@@ -24,7 +24,7 @@ _TOOL_OPTIONS = frozenset(
         "-providerarg",
     )
 )
-_URL = re.compile(
+URL = re.compile(
     r"([a-z][a-z0-9+.-]{0,30}://)([^\s/@:'\"]{1,200}):([^\s/@'\"]{1,200})@", re.IGNORECASE
 )
 # "secret_log.txt:12", "/etc/passwd:7:", "password_reset.log:3)": a file and a line in it, no key and its value.
@@ -33,7 +33,7 @@ _LOOK_BACK = 80
 """Characters before a secret's word in which a path's last ``/`` is looked for."""
 # It starts at the secret's own word: a name before it needs no matching, and costs time on hostile text.
 _PAIR = re.compile(
-    rf"""({_NAMES}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
+    rf"""({NAMES}[\w.\-]{{0,40}}\s?[=:]\s?)("[^"\n]{{0,400}}"|'[^'\n]{{0,400}}'|[^\s"'&,;]{{1,400}})""",
     re.IGNORECASE,
 )
 _TOOL_PAIR = re.compile(
@@ -56,15 +56,23 @@ def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
     shown: list[str] = []
     hide = False
     for argument in argv:
-        shown.append(MASK if hide else redact(argument))
+        shown.append(MASK if hide else _argument(argument))
         hide = not hide and argument.lower() in _TOOL_OPTIONS
     return tuple(shown)
+
+
+def _argument(argument: str) -> str:
+    """One argument: of ``-Ddb.password=a phrase`` all that stands behind the sign."""
+    name, equals, value = argument.partition("=")
+    if equals and value and name.startswith("-D") and secret_name(name):
+        return f"{name}={MASK}"
+    return redact(argument)
 
 
 def redact(text: str) -> str:
     """*text* with passwords, tokens and the credentials of URLs replaced by ``*****``."""
     if "://" in text:
-        text = _URL.sub(rf"\1{MASK}:{MASK}@", text)
+        text = URL.sub(rf"\1{MASK}:{MASK}@", text)
     if _PLAIN.match(text):
         return text
     text = _TOOL_PAIR.sub(rf"\1{MASK}", text)

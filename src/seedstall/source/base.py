@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
-from seedstall.model.evidence import Got, Missing, Reading, Ref, Space, Why, in_order
+from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why, in_order
 
 
 class Source(Protocol):
@@ -33,6 +33,8 @@ def pieces(source: Source, ref: Ref) -> Reading[Iterator[bytes]]:
     return reading if isinstance(reading, Missing) else Got(iter((reading.value,)), reading.origins)
 
 
+INPUTS = Ref(Space.INPUT, "", Ask.LIST)
+"""The names of what was handed over."""
 MEMORY = Ref(Space.MEMORY, "")
 """The target's memory as a whole, as an origin."""
 
@@ -83,7 +85,9 @@ class Combined:
         self._sources = sources
 
     def read(self, ref: Ref) -> Reading[bytes]:
-        """Read from the first source that holds *ref*."""
+        """Read from the first source that holds *ref*. The inputs are those of all: a bundle's, and those beside it."""
+        if ref == INPUTS:
+            return self._inputs()
         nothing = Missing(Why.NOT_COLLECTED, (ref,))
         for source in self._sources:
             answer = source.read(ref)
@@ -91,6 +95,11 @@ class Combined:
                 return answer
             nothing = nothing if nothing.detail else answer
         return nothing
+
+    def _inputs(self) -> Reading[bytes]:
+        told = [source.read(INPUTS) for source in self._sources]
+        names = [found.value for found in told if isinstance(found, Got)]
+        return Got(b"".join(names), (INPUTS,)) if names else Missing(Why.NOT_COLLECTED, (INPUTS,))
 
     def pieces(self, ref: Ref) -> Reading[Iterator[bytes]]:
         """Take them from the first source that holds *ref*."""

@@ -1,10 +1,11 @@
-"""What a word on the command line means: a process, a captured tree, a directory of files, a file, standard input."""
+"""What a word on the command line means: a process, a bundle, a captured tree, a directory, a file, standard input."""
 
 from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
 from seedstall.model.evidence import Got, Missing, Ref, Space, Why
 from seedstall.parse import procfs
+from seedstall.parse.filetype import filetype
 from seedstall.source import host, rooted
 from seedstall.source.pipe import Pipe
+from seedstall.source.spool import Begun, kept, standard_input
 from seedstall.source.tree import TreeSource, is_tree, logs_in
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ class Kind(StrEnum):
 
     PID = "pid"
     TREE = "tree"
+    BUNDLE = "bundle"
+    """What `source.gathered` opens: of our own, a sosreport, a must-gather, a captured tree that is packed."""
     DIRECTORY = "directory"
     CORE = "core"
     FILE = "file"
@@ -47,7 +52,7 @@ class Target:
     kind: Kind
     pid: int | None = None
     path: str = ""
-    pipe: Pipe | None = field(default=None, compare=False)
+    pipe: Begun | None = field(default=None, compare=False)
 
 
 def resolve(text: str) -> Target:
@@ -65,7 +70,7 @@ def resolve(text: str) -> Target:
             "an empty target", "a variable that is not set? name a PID, a file, a folder or -"
         )
     if text == "-":
-        return Target("-", Kind.STDIN)
+        return _streamed(Target("-", Kind.STDIN), standard_input())
     if text.isascii() and text.isdigit():
         return _process(int(text) if len(text) < 11 else 2**31)  # noqa: PLR2004 - longer than any pid
     return _on_disk(text)
@@ -112,8 +117,10 @@ def logs_of(target: Target) -> tuple[Target, ...]:
     return tuple(Target(path, Kind.FILE, path=path) for path in logs_in(target.path))
 
 
-def files_below(target: Target) -> tuple[Target, ...]:
+def files_below(target: Target, *, bundles: bool = False) -> tuple[Target, ...]:
     """The regular files below a directory, sorted; links are not followed, hidden ones left out.
+
+    With *bundles* a directory in it that is a bundle or a captured tree is one, and not its files.
 
     Raises:
         SeedstallError: there are more than `MAX_FILES`.
@@ -121,6 +128,10 @@ def files_below(target: Target) -> tuple[Target, ...]:
     found: list[Target] = []
     for folder, folders, names in os.walk(target.path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if bundles:
+            below = [_folder_below(str(Path(folder, name))) for name in folders]
+            found += [one for one in below if one is not None]
+            folders[:] = [n for n, one in zip(folders, below, strict=True) if one is None]
         for name in sorted(names):
             path = Path(folder, name)
             if not name.startswith(".") and path.is_file() and not path.is_symlink():
@@ -132,11 +143,22 @@ def files_below(target: Target) -> tuple[Target, ...]:
     return tuple(found)
 
 
+def _folder_below(path: str) -> Target | None:
+    """A directory that is a case itself; ``None`` for one whose files are."""
+    if Path(path).is_symlink():
+        return None
+    kind = _kind_of_folder(path)
+    return None if kind is Kind.DIRECTORY else Target(path, kind, path=path)
+
+
 def _kind_below(path: str) -> Kind:
     """A file in a directory: a core, or one of those that are read as texts or told to be none."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - once for each of ten thousand files
-            return Kind.CORE if _is_core(path, file.read(_HEAD)) else Kind.FILE
+            head = file.read(_HEAD)
+        if _is_core(path, head):
+            return Kind.CORE
+        return Kind.BUNDLE if _is_bundle(path, head) else Kind.FILE
     except OSError:
         return Kind.FILE
 
@@ -226,9 +248,9 @@ def _on_disk(text: str) -> Target:
     except ValueError as error:
         raise NoSuchTargetError(f"{text!r} is no file name") from error
     if stat.S_ISDIR(mode):
-        return Target(text, Kind.TREE if is_tree(text) else Kind.DIRECTORY, path=text)
+        return Target(text, _kind_of_folder(text), path=text)
     if stat.S_ISFIFO(mode):
-        return Target(text, Kind.FILE, path=text, pipe=_pipe(text))
+        return _streamed(Target(text, Kind.FILE, path=text), _pipe(text).chunks())
     if not stat.S_ISREG(mode):
         raise NoSuchTargetError(
             f"{text} is a device or socket: it is not read", "name a file, or a process"
@@ -243,7 +265,54 @@ def _on_disk(text: str) -> Target:
     if _is_core(text, head):
         return Target(text, Kind.CORE, path=text)
     _refuse_unread(text, head)
-    return Target(text, Kind.FILE, path=text)
+    return Target(text, Kind.BUNDLE if _is_bundle(text, head) else Kind.FILE, path=text)
+
+
+def _kind_of_folder(path: str) -> Kind:
+    from seedstall.source import gathered  # noqa: PLC0415 - only for folders
+
+    if gathered.is_bundle(path):
+        return Kind.BUNDLE
+    return Kind.TREE if is_tree(path) else Kind.DIRECTORY
+
+
+def _is_bundle(path: str, head: bytes) -> bool:
+    """Whether a file is an archive of evidence, and not of texts alone."""
+    if not _is_archive(head):
+        return False
+    from seedstall.source import gathered  # noqa: PLC0415 - only for archives
+
+    return gathered.is_bundle(path)
+
+
+def _streamed(target: Target, chunks: Iterator[bytes]) -> Target:
+    """A stream: a bundle that comes by it is kept, anything else is read as it comes."""
+    try:
+        head = next(chunks, b"")
+    except OSError:
+        return target  # who reads it says why not
+    begun = Begun(head, chunks)
+    if not _is_archive(head):
+        return replace(target, pipe=begun)
+    try:
+        path = kept(begun)
+    except OSError as error:
+        raise SeedstallError(
+            f"{target.name}: {error.strerror}", "write it to a file, and name that"
+        ) from error
+    if _is_bundle(path, head[:_HEAD]):
+        return Target(target.name, Kind.BUNDLE, path=path)
+    return replace(target, path=path, pipe=Begun(b"", _again(path)))
+
+
+def _again(path: str) -> Iterator[bytes]:
+    from seedstall.source.archive import pieces_of  # noqa: PLC0415 - only for archives
+
+    yield from pieces_of(path)
+
+
+def _is_archive(head: bytes) -> bool:
+    return head.startswith(_UNPACKED) or head[_USTAR] == b"ustar"
 
 
 def _pipe(text: str) -> Pipe:
@@ -260,15 +329,9 @@ def _pipe(text: str) -> Pipe:
 _HEAD = 512
 _PACKED = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 """`packedcore.SIGNS`, which is imported only where one of them is there."""
+_UNPACKED = (b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh")
+_USTAR = slice(257, 262)
 _ET_CORE = b"\x04\x00"
-_FORMATS = (
-    (
-        b"JAVA PROFILE ",
-        "a heap dump (hprof)",
-        "a thread dump says where threads wait: jstack PID, or kill -3",
-    ),
-    (b"FLR\x00", "a flight recording", "jfr print --events jdk.ThreadDump FILE > dump.txt"),
-)
 
 
 def _head(path: str) -> bytes:
@@ -285,6 +348,6 @@ def _refuse_unread(path: str, head: bytes) -> None:
     """Say of what we recognise and cannot read what it is, rather than find nothing in it."""
     if head.startswith(b"\x7fELF"):
         raise NoSuchTargetError(f"{path} is a program, not evidence", "start it and name its PID")
-    for magic, what, hint in _FORMATS:
-        if head.startswith(magic):
-            raise SeedstallError(f"{path} is {what}", hint)
+    found = filetype(head)
+    if found is not None:
+        raise SeedstallError(f"{path} is {found.what}", found.instead)

@@ -118,11 +118,11 @@ def _chunks(target: Target) -> Iterator[bytes]:
 
     A device, or a file of the kernel's own, is never opened: it may not end.
     """
-    if target.kind is Kind.STDIN:
-        yield from rooted.chunks(0, PIECE)
-        return
     if target.pipe is not None:
         yield from target.pipe.chunks()
+        return
+    if target.kind is Kind.STDIN:
+        yield from rooted.chunks(0, PIECE)
         return
     located = os.open(target.path, os.O_PATH | os.O_CLOEXEC)
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +16,15 @@ from seedstall.model.evidence import Ask, Got, Missing, Reading, Ref, Space, Why
 from seedstall.parse import procfs
 from seedstall.source import rooted
 from seedstall.source.closing import Closing
+from seedstall.source.store import FolderStore, Store
 
 WHOLE = re.compile(r"proc/sys/kernel/random|sys/class/misc/hw_random|proc/[0-9]+/(task|fd|ns)")
 """Directories that a capture takes with all they hold, or not at all."""
+
+_NEVER_EMPTY = re.compile(
+    r"proc/(?:version|uptime|cmdline|meminfo|modules|sys/kernel/.+|(?:[0-9]+|self)/(?:task/[0-9]+/)?"
+    r"(?:stat|status|maps|comm|cgroup|limits|mountinfo|mounts|sched|schedstat|syscall))"
+)
 
 _REPLIES = {
     "threaddump": ("jvm/threaddump.txt", "threaddump.txt", "jvm/jstack.txt", "jstack.txt"),
@@ -52,25 +57,23 @@ _ERRORS = {
 def is_tree(path: str | Path) -> bool:
     """Whether that directory is a captured tree."""
     try:
-        root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = FolderStore(path)
     except OSError:
         return False
-    try:
+    with root:
         return bool(_processes(root)) or _names(root, "proc/sys/kernel/random") != ()
-    finally:
-        os.close(root)
 
 
-def _names(root: int, folder: str) -> tuple[str, ...]:
+def _names(root: Store, folder: str) -> tuple[str, ...]:
     try:
-        return procfs.names(rooted.ask(root, folder, Ask.LIST))
+        return procfs.names(root.ask(folder, Ask.LIST))
     except OSError:
         return ()
 
 
-def _processes(root: int) -> tuple[int, ...]:
+def _processes(root: Store, top: str = "") -> tuple[int, ...]:
     """The pids whose ``/proc`` the tree holds, lowest first."""
-    names = (n for n in _names(root, "proc") if n.isascii() and n.isdigit())
+    names = (n for n in _names(root, f"{top}proc") if n.isascii() and n.isdigit())
     return tuple(sorted(int(n) for n in names if len(n) < 10))  # noqa: PLR2004 - longer than any pid
 
 
@@ -84,22 +87,26 @@ def logs_in(path: str | Path) -> tuple[str, ...]:
 class TreeSource(Closing):
     """One process of a captured tree, and its host. Close it, or use it in a ``with``."""
 
-    def __init__(self, path: str | Path, pid: int | None = None) -> None:
+    def __init__(
+        self, path: str | Path, pid: int | None = None, *, store: Store | None = None, top: str = ""
+    ) -> None:
         """Open the tree. Without *pid* its JVM is found: what maps libjvm, else the only process there is.
+
+        It is the directory *path*, or lies below *top* in *store*.
 
         Raises:
             OSError: there is no such directory.
         """
-        self.root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._open = True
-        self._pids = _processes(self.root)
+        self._store: Store = FolderStore(path) if store is None else store
+        self._top = f"{top}/" if top else ""
+        self._pids = _processes(self._store, self._top)
         self.pid = pid if pid is not None else self._jvm()
 
     def close(self) -> None:
-        """Give the descriptor back."""
-        if getattr(self, "_open", False):
-            self._open = False
-            os.close(self.root)
+        """Give back what the store holds."""
+        store = getattr(self, "_store", None)
+        if store is not None:
+            store.close()
 
     @property
     def jvms(self) -> tuple[int, ...]:
@@ -143,20 +150,33 @@ class TreeSource(Closing):
 
     def _bytes(self, path: str) -> bytes | None:
         try:
-            return rooted.ask(self.root, path, Ask.CONTENT)
+            return self._ask(path, Ask.CONTENT)
         except OSError:
             return None
 
+    def _ask(self, path: str, question: Ask) -> bytes:
+        return self._store.ask(self._top + path, question)
+
+    def _reading(self, ref: Ref, path: str) -> Reading[bytes]:
+        try:
+            data = self._ask(path, ref.ask)
+        except OSError as error:
+            return Missing(rooted.why(error), (ref,), error.strerror or "")
+        if not data and ref.ask is Ask.CONTENT and _NEVER_EMPTY.fullmatch(path):
+            # tar and cp take a file of /proc for as long as its size says: for empty.
+            return Missing(Why.NOT_COLLECTED, (ref,), "what was copied of it is empty")
+        return Got(data, (ref,))
+
     def _first(self, ref: Ref, paths: tuple[str, ...]) -> Reading[bytes]:
         for path in paths:
-            reading = rooted.reading(self.root, ref, path)
+            reading = self._reading(ref, path)
             if isinstance(reading, Got) or reading.why is not Why.ABSENT:
                 return reading
         return Missing(Why.NOT_COLLECTED, (ref,))
 
     def _at(self, ref: Ref, path: str) -> Reading[bytes]:
         """Read *path* of the tree for *ref*: what is not there was not collected, unless the directory is whole."""
-        reading = rooted.reading(self.root, ref, path)
+        reading = self._reading(ref, path)
         if isinstance(reading, Missing) and reading.why is Why.ABSENT:
             return Missing(self._why_not(path), (ref,))
         return reading
@@ -172,7 +192,7 @@ class TreeSource(Closing):
         if listed is not None:
             return Why.NOT_COLLECTED if name in listed else Why.ABSENT
         try:
-            return Why.ABSENT if rooted.ask(self.root, folder, Ask.LIST) else Why.NOT_COLLECTED
+            return Why.ABSENT if self._ask(folder, Ask.LIST) else Why.NOT_COLLECTED
         except OSError:
             return Why.NOT_COLLECTED
 
@@ -255,7 +275,7 @@ class TreeSource(Closing):
 
     def _text_of_link(self, path: str) -> str:
         try:
-            return os.fsdecode(rooted.ask(self.root, path, Ask.LINK))
+            return os.fsdecode(self._ask(path, Ask.LINK))
         except OSError:
             return ""
 
@@ -283,14 +303,8 @@ class TreeSource(Closing):
 
     @cached_property
     def _root_path(self) -> str:
-        try:
-            fd = rooted.locate(self.root, f"proc/{self.pid}/root", follow=False)
-        except OSError:
-            return ""
-        try:
-            return f"proc/{self.pid}/root/" if stat.S_ISDIR(os.fstat(fd).st_mode) else ""
-        finally:
-            os.close(fd)
+        path = f"proc/{self.pid}/root"
+        return f"{path}/" if self._store.is_folder(self._top + path) else ""
 
     # --- what the JVM answered ---------------------------------------------------------------------------------------
 
