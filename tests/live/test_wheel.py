@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from tests.machine import CHECKOUT
 
+NOBODY = 65534
 PARTS = ("src", "templates", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")
 HUNG_DUMP = """\
 2026-11-30 14:16:16
@@ -70,6 +72,71 @@ def run(installed: Path, *arguments: str, stdin: str = "") -> subprocess.Complet
         cwd=installed,
         env={k: v for k, v in os.environ.items() if not k.startswith("PYTHON")},
     )
+
+
+@pytest.fixture(scope="module")
+def one_file(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``make shiv`` makes, of the packages that are installed already.
+
+    The extension modules that fit this version of Python alone are left out: any later one finds them missing.
+    """
+    place = tmp_path_factory.mktemp("shiv")
+    pip(installed / "python", "install", "--target", place / "shiv", "shiv")
+    (packages,) = (installed.parent / "lib").glob("python3*/site-packages")
+    copy = place / "packages"
+    shutil.copytree(
+        packages, copy, ignore=shutil.ignore_patterns("*.cpython-*.so", "__pycache__", "pip*")
+    )
+    made = place / "seedstall.pyz"
+    command = (
+        sys.executable,
+        "-m",
+        "shiv",
+        "-e",
+        "seedstall.__main__:main",
+        "-p",
+        "/usr/bin/env python3",
+    )
+    subprocess.run(
+        [*command, "-o", made, "--site-packages", copy],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(place / "shiv")},
+    )
+    return made
+
+
+def _somebody() -> tuple[str, int | None]:
+    """A Python that anybody may run, and somebody else to run it as: as root, where the system has such a one."""
+    system = shutil.which("python3", path="/usr/bin:/bin")
+    old = "import sys; sys.exit(sys.version_info < (3, 11))"
+    if os.geteuid() or not system or subprocess.run([system, "-c", old], check=False).returncode:
+        return sys.executable, None
+    return system, NOBODY
+
+
+@pytest.mark.network
+@pytest.mark.timeout(400)
+def test_the_one_file_runs_elsewhere_and_as_somebody_else(one_file: Path) -> None:
+    python, somebody = _somebody()
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="seedstall-one-file-") as name:
+        place = Path(name)
+        place.chmod(0o777)
+        copy = shutil.copy(one_file, place / "seedstall.pyz")
+        for _ in ("it unpacks itself", "it finds that unpacked"):
+            done = subprocess.run(
+                [python, copy, "diagnose", "-"],
+                input=HUNG_DUMP,
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd="/",
+                env={"PATH": os.defpath, "SHIV_ROOT": f"{place}/unpacked"},
+                user=somebody,
+                group=somebody,
+                extra_groups=None if somebody is None else [],
+            )
+            assert done.returncode == 10, done.stderr
+            assert done.stdout.startswith("stalled (blocking-seed")
 
 
 @pytest.mark.network
