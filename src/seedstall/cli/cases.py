@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from seedstall import rules
 from seedstall.cli.console import say
@@ -18,6 +19,9 @@ from seedstall.model.report import Action, Failure, Report
 from seedstall.source import detect, host, inputs
 from seedstall.source.base import Combined, Source
 from seedstall.source.detect import Kind, Target
+
+if TYPE_CHECKING:
+    from seedstall.source.gathered import Gathered
 
 MANY = 16
 """Files, each a case, that are worth a process for each processor: starting one takes as long as a small file."""
@@ -84,6 +88,8 @@ class Planned:
     attach_first: bool = False
     known: Known | None = None
     """Facts of the host that many JVMs share."""
+    bundle: Gathered | None = None
+    """Of what was gathered elsewhere: opened when it is first read."""
     named: bool = True
     """False for a JVM that was found, below a process or with ``--all``: should it end, nobody asked about it."""
 
@@ -133,17 +139,20 @@ def plan(
     folders = [t for t in targets if t.kind is Kind.DIRECTORY]
     handed = [t for t in targets if t.kind in (Kind.FILE, Kind.STDIN)]
     cores = [t for t in targets if t.kind is Kind.CORE]
+    bundles = [t for t in targets if t.kind is Kind.BUNDLE]
+    trees = [t for t in targets if t.kind is Kind.TREE]
     alone: list[Target] = []
     for folder in folders:
-        below = detect.files_below(folder)
+        below = detect.files_below(folder, bundles=True)
         if one_case or len(targets) > 1:
-            handed += [t for t in below if t.kind is not Kind.CORE]
+            handed += [t for t in below if t.kind is Kind.FILE]
+            bundles += [t for t in below if t.kind is Kind.BUNDLE]
+            trees += [t for t in below if t.kind is Kind.TREE]
             cores += [t for t in below if t.kind is Kind.CORE]
         else:
             alone += below
     if said.sysroot and not (cores or any(t.kind is Kind.CORE for t in alone)):
         raise UsageError("--sysroot is of a core, and none is named", "name the core file")
-    trees = [t for t in targets if t.kind is Kind.TREE]
     beside = (inputs.InputSource(handed), said.source())
     pids, scripts, notices = _jvms(
         [t for t in targets if t.kind is Kind.PID], beside if scripts_too else None
@@ -158,10 +167,11 @@ def plan(
     found = [replace(case, named=case.pid in named_pids) for case in found]
     found += scripts
     found += [_captured(t, handed, said) for t in trees]
+    found += [case for t in bundles for case in _gathered(t, handed, said)]
     found += [_of_core(t, handed, said) for t in cores]
     if handed and not found:
         found.append(_read(handed, said))
-    found += [_one_of_many(t, said) for t in alone]
+    found += [case for t in alone for case in _of_many(t, said)]
     if not found:
         message = f"nothing to look at in {' '.join(named) or 'this host: no JVM runs here'}"
         raise NoSuchTargetError(message)
@@ -221,7 +231,7 @@ def _read(targets: Sequence[Target], said: Said) -> Planned:
 
 def _words(targets: Sequence[Target], said: Said) -> str:
     """The targets as words for a shell; what came by standard input is gone, and is called FILE."""
-    names = ("FILE" if t.kind is Kind.STDIN else shlex.quote(t.name) for t in targets)
+    names = ("FILE" if t.name == "-" else shlex.quote(t.name) for t in targets)
     return " ".join(names) + said.words()
 
 
@@ -239,15 +249,29 @@ def _of_core(target: Target, handed: Sequence[Target], said: Said) -> Planned:
     return Planned(target.name, source, words=_words([target, *handed], said))
 
 
-def _one_of_many(target: Target, said: Said) -> Planned:
-    """A file of a folder, as a case of its own."""
-    if target.kind is not Kind.CORE:
-        return _read([target], said)
+def _gathered(target: Target, handed: Sequence[Target], said: Said) -> list[Planned]:
+    """What was gathered elsewhere, a case for each JVM in it, and whatever was handed over beside it."""
+    from seedstall.source import gathered  # noqa: PLC0415 - only for bundles
+
+    texts = inputs.InputSource(handed)
+    words = _words([target, *handed], said)
+    return [
+        Planned(one.name, Combined(one, texts, said.source()), words=words, bundle=one)
+        for one in gathered.opened(target.path)
+    ]
+
+
+def _of_many(target: Target, said: Said) -> list[Planned]:
+    """A file of a folder, as a case of its own; of a bundle each JVM in it."""
     try:
-        return _of_core(target, [], said)
+        if target.kind is Kind.BUNDLE:
+            return _gathered(target, [], said)
+        if target.kind is Kind.TREE:
+            return [_captured(target, [], said)]
+        return [_of_core(target, [], said) if target.kind is Kind.CORE else _read([target], said)]
     except SeedstallError as error:
         failed = Failure(target=target.name, error=str(error), hint=error.hint)
-        return Planned(target.name, Combined(), failure=failed)
+        return [Planned(target.name, Combined(), failure=failed)]
 
 
 def _live(pid: int, beside: Sequence[Source], touch: Touch, said: Said) -> Planned:
@@ -356,6 +380,9 @@ def looked_at(case: Planned, *, detailed: bool = True) -> Report | Failure:
         )
     except SeedstallError as error:
         return Failure(target=case.target, error=str(error), hint=error.hint)
+    finally:
+        if case.bundle is not None:
+            case.bundle.close()
 
 
 def would_do(chosen: Plan) -> Iterator[str]:

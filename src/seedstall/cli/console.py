@@ -64,6 +64,15 @@ def put(text: str, output: Path | None = None) -> None:
                 message, "name a file in a folder that you may write to"
             ) from error
         return
+    put_bytes(data)
+
+
+def put_bytes(data: bytes) -> None:
+    """Write to stdout.
+
+    Raises:
+        SeedstallError: it is closed, or full.
+    """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdout closed
         raise SeedstallError("stdout is closed: the report has nowhere to go", "say -o FILE")
     try:

@@ -167,7 +167,9 @@ def rendered(told: Sequence[Report | Failure], form: Format, manner: Manner) -> 
     if form is not Format.TEXT:
         from seedstall.render import page  # noqa: PLC0415
 
-        return page.render(told, form.value, redacted=manner.redacted)
+        return page.render(
+            told, form.value, redacted=manner.redacted, planned=manner.planned
+        )
     from seedstall.render import summary, text  # noqa: PLC0415
 
     pages = [
@@ -181,6 +183,7 @@ def rendered(told: Sequence[Report | Failure], form: Format, manner: Manner) -> 
         for r in told
     ]
     if max(len(told), manner.planned) >= summary.FEWEST and not manner.quiet:
-        lines = summary.lines(told, max(len(told), manner.planned))
+        planned = max(len(told), manner.planned)
+        lines = summary.lines(told, planned, redacted=manner.redacted)
         pages.append("\n".join(lines) + "\n")
     return ("" if manner.quiet else "\n").join(pages)

@@ -105,6 +105,10 @@ def _source(target: str, release: str) -> tuple[Source, bool]:
     found = detect.resolve(target)
     if found.kind is Kind.PID:
         return host.HostSource(found.pid), True
+    if found.kind is Kind.BUNDLE:
+        from seedstall.source import gathered  # noqa: PLC0415 - only for bundles
+
+        return gathered.opened(found.path)[0], False
     if found.kind is Kind.TREE:
         return detect.tree(found), False
     message = f"{target} holds no captured kernel"

@@ -178,6 +178,8 @@ def _unknown_sentence(outcomes: Sequence[Outcome], evidence: SeedEvidence | None
 
 def _what_was_not_seen(evidence: SeedEvidence) -> str:
     """Which part of the evidence keeps it from being clear; ``""`` where none does."""
+    if evidence.partial and not evidence.dumps:
+        return f"no wait is seen, but {evidence.partial}"
     if evidence.partial:
         return f"no wait is seen, but the dump shows less than all its threads: {evidence.partial}"
     if evidence.samples is not None and not evidence.samples.jvm:

@@ -9,6 +9,7 @@ from seedstall.engine.case import Case, Known
 from seedstall.engine.conclude import conclude, explained
 from seedstall.engine.run import run
 from seedstall.facts.inputs import InputTexts
+from seedstall.model.bundle import Gathering
 from seedstall.model.core import CANNOT_TELL, Binaries, CoreDump
 from seedstall.model.evidence import Missing
 from seedstall.model.jdk import JdkVersion
@@ -46,7 +47,7 @@ def diagnose_case(
 
     *known* are facts of its host that were found already, for another JVM.
     """
-    case = Case(source, facts.providers(), known)
+    case = Case(source, facts.providers(pages=detailed), known)
     outcomes = tuple(run(rules.ALL if chosen is None else chosen, case))
     return Report(
         target=target,
@@ -58,11 +59,13 @@ def diagnose_case(
         facts={
             "jvm": _jvm(case, detailed=detailed),
             "kernel": _kernel(case),
-            "threads": _threads(case),
+            "threads": _threads(case, detailed=detailed),
             "logs": _logs(case),
             **_core(case),
             **_start(case),
             **_inputs(case),
+            **_bundle(case),
+            **_timelines(case, detailed=detailed),
         },
     )
 
@@ -70,9 +73,28 @@ def diagnose_case(
 def _inputs(case: Case) -> dict[str, object]:
     """What was handed over and could not be read, or not to its end."""
     inputs = case.value(InputTexts)
-    if inputs is None or not inputs.unread:
+    unread = [missing.detail or str(missing) for missing in inputs.unread] if inputs else []
+    gathering = case.value(Gathering)
+    unread += gathering.lacks if gathering is not None else ()
+    return {"inputs": {"not_read": unread}} if unread else {}
+
+
+def _bundle(case: Case) -> dict[str, object]:
+    """Of a bundle: who made it, when, and what was done to the target then."""
+    gathering = case.value(Gathering)
+    if gathering is None or not gathering.head.tool:
         return {}
-    return {"inputs": {"not_read": [missing.detail or str(missing) for missing in inputs.unread]}}
+    head = gathering.head
+    told: dict[str, object] = {
+        "format": head.version,
+        "tool": head.tool,
+        "taken": head.taken or None,
+        "by_uid": head.others.get("by-uid"),
+        "redacted": head.redacted or None,
+        "anonymised": head.anonymised,
+        "done_to_target": list(head.did),
+    }
+    return {"bundle": told}
 
 
 def _missing(reading: Missing) -> dict[str, object]:
@@ -172,10 +194,26 @@ def _kernel(case: Case) -> dict[str, object]:
     }
 
 
-def _threads(case: Case) -> dict[str, object]:
+def _timelines(case: Case, *, detailed: bool) -> dict[str, object]:
+    if not detailed:
+        return {}
+    from seedstall.engine import picture  # noqa: PLC0415 - for pages and programs
+
+    return picture.timelines(case)
+
+
+def _groups(case: Case, *, detailed: bool) -> dict[str, object]:
+    if not detailed:
+        return {}
+    from seedstall.engine import picture  # noqa: PLC0415 - the same
+
+    return picture.threads(case)
+
+
+def _threads(case: Case, *, detailed: bool) -> dict[str, object]:
     reading = case.get(SeedEvidence)
     if isinstance(reading, Missing):
-        return _missing(reading)
+        return {**_missing(reading), **_groups(case, detailed=detailed)}
     seeds = reading.value
     read = case.value(ThreadDumps)
     return {
@@ -187,6 +225,7 @@ def _threads(case: Case) -> dict[str, object]:
         "waiting_for_seed": [_wait(w) for w in seeds.waits[:100]],
         "queued": [_wait(w) for w in seeds.queued[:100]],
         "not_seen": list(seeds.blind),
+        **_groups(case, detailed=detailed),
     }
 
 

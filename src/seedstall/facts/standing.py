@@ -112,16 +112,17 @@ def standings(
 def _starters(dump: ThreadDump) -> list[JavaThread]:
     """``main`` first, then the others that do a start's work; a bare stack alone is what was asked about."""
     main = [t for t in dump.threads if t.name == "main"]
-    others = [t for t in dump.threads if t.name.startswith(_STARTERS) and not _waits_for_work(t)]
+    others = [t for t in dump.threads if t.name.startswith(_STARTERS) and not waits_for_work(t)]
     alone = (
         len(dump.threads) == 1
         and dump.threads[0].name != _STARTED
-        and not _waits_for_work(dump.threads[0])
+        and not waits_for_work(dump.threads[0])
     )
     return [*main, *others] or (list(dump.threads) if alone else [])
 
 
-def _waits_for_work(thread: JavaThread) -> bool:
+def waits_for_work(thread: JavaThread) -> bool:
+    """Whether it is a pool's worker without an order."""
     return any(frame.name.startswith(_POOL) for frame in thread.frames[:12])
 
 

@@ -219,6 +219,18 @@ def behind(stack: SeedStack, thread: JavaThread, reading: Sequence[JavaThread]) 
     return stack
 
 
+def seed_span(frames: Sequence[Frame]) -> tuple[int, int]:
+    """The generator's frames in a stack, as indices from and to (not with) the first of who called it.
+
+    Above them is what the generator does: the read of its seed. ``(0, 0)`` where there is no generator.
+    """
+    calls = [_call(frame.class_name, frame.method) for frame in frames[: _INNER + _CHAIN]]
+    start = next((i for i, call in enumerate(calls[:_INNER]) if call.kind is not None), None)
+    if start is None:
+        return 0, 0
+    return start, _chain_end(calls, start)
+
+
 def is_seeder(frame: Frame) -> bool:
     """Whether *frame* is one of a generator's."""
     return _call(frame.class_name, frame.method).kind not in (None, _Kind.API)
@@ -269,17 +281,22 @@ def _is_bouncy(cls: str) -> bool:
 
 def _cut(calls: Sequence[_Call], start: int, thread: JavaThread) -> _Cut:
     """Cut at the first of ``SecureRandom``'s own methods: a generator that feeds on another calls it through them."""
-    end = start
-    while end < len(calls) and calls[end].kind is not _Kind.API and _goes_on(calls, end):
-        end += 1
-    while end < len(calls) and calls[end].kind is _Kind.API:
-        end += 1
+    end = _chain_end(calls, start)
     chain = [call for call in calls[start:end] if call.kind is not None]
     rest = [
         _call(frame.class_name, frame.method)
         for frame in thread.frames[len(calls) : len(calls) + _CHAIN]
     ]
     return _Cut(calls[:start], chain, [*calls[end:], *rest])
+
+
+def _chain_end(calls: Sequence[_Call], start: int) -> int:
+    end = start
+    while end < len(calls) and calls[end].kind is not _Kind.API and _goes_on(calls, end):
+        end += 1
+    while end < len(calls) and calls[end].kind is _Kind.API:
+        end += 1
+    return end
 
 
 def _goes_on(calls: Sequence[_Call], at: int) -> bool:
