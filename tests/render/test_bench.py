@@ -4,12 +4,14 @@ import contextlib
 import json
 from xml.etree import ElementTree as ET
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedstall.model.measure import Bench, Measurement, change
+from seedstall.model.measure import Bench, Measurement, change, differences
 from seedstall.render.bench import as_json, drawing, earlier, figure, render
+from seedstall.render.schema import schema
 
 FOUND = (
     Measurement("call nothing", "overhead", "ns", (200.0, 210.0, 190.0)),
@@ -36,8 +38,10 @@ def test_the_answer_stands_first_and_the_tables_below() -> None:
 
 
 def test_an_earlier_run_is_read_back_and_compared() -> None:
-    kind, figures = earlier(as_json(BENCH, "it scales"))
-    assert kind == "kernel"
+    before = earlier(as_json(BENCH, "it scales"))
+    figures = before.figures
+    assert before.what == "kernel"
+    assert before.facts == dict(BENCH.facts)
     assert set(figures) == {m.key for m in FOUND if m.values}
     faster = Measurement("bulk /dev/urandom", "bulk reads", "MB/s", (600.0, 610.0))
     found = change(faster, figures["bulk /dev/urandom"])
@@ -47,6 +51,22 @@ def test_an_earlier_run_is_read_back_and_compared() -> None:
     assert "bulk /dev/urandom: 305 -> 605, 1.98 times" in text
     assert json.loads(as_json(BENCH, "s", [found]))["changes"][0]["clear"] is True
     assert "it holds none of these figures" in render(BENCH, "s", [], compared=True)
+
+
+def test_a_baseline_of_something_else_is_told() -> None:
+    """Another kernel, another machine: a figure that differs says nothing of a change here then."""
+    before = earlier(
+        as_json(Bench("kernel", FOUND, (("kernel", "3.10\x1b[2J"), ("load", "9"))), "s")
+    )
+    other = differences(before.facts, (("kernel", "6.1"), ("load", "1"), ("processors", "2 of 2")))
+    assert other == (("kernel", "3.10\x1b[2J", "6.1"),)
+    text = render(BENCH, "s", [], compared=True, other=other)
+    assert "the baseline is not of the same thing" in text
+    assert "  kernel: 3.10\\x1b[2J then, 6.1 now\n" in text
+    document = json.loads(as_json(BENCH, "s", [], other))
+    jsonschema.validate(document, schema())
+    assert document["baseline_differs"][0]["fact"] == "kernel"
+    assert "not of the same thing" not in render(BENCH, "s", [], compared=True)
 
 
 @given(

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from tests.render_by_hand import report
+from dataclasses import replace
+
+from tests.render_by_hand import FINDING, report
 
 from seedstall.model.evidence import Missing, Ref, Space, Why
-from seedstall.model.finding import Inconclusive
+from seedstall.model.finding import Fix, Inconclusive, When
 from seedstall.render import text
 
 
@@ -103,3 +105,44 @@ def test_binaries_are_shown_to_who_asks_for_more() -> None:
     assert "  native image    no\n" in shown
     assert "  vdso getrandom  yes\n" in shown
     assert "vendor" not in shown
+
+
+def test_what_helps_now_comes_first_and_alternatives_take_a_line_each() -> None:
+    feed = Fix(
+        surface="haveged",
+        title="feed the pool",
+        when=When.NOW,
+        needs_root=True,
+        takes="within seconds",
+    )
+    device = "give the machine a virtio-rng device"
+    fixes = (
+        feed,
+        Fix(surface="virtio-libvirt", title=device, when=When.NOW, where="hypervisor"),
+        Fix(surface="virtio-qemu", title=device, when=When.NOW, where="hypervisor"),
+        Fix(surface="stir-pool", title="type 41 keys", when=When.NOW, params={"command": "find /"}),
+        Fix(
+            surface="capture",
+            title="save what that destroys",
+            when=When.NOW,
+            params={"command": "seedstall capture 1"},
+        ),
+        Fix(surface="java-opts", title="-Dx"),
+        Fix(surface="none", title="nothing: it is well"),
+    )
+    whole = report()
+    finding = replace(FINDING, fixes=fixes)
+    shown = text.render(replace(whole, verdict=replace(whole.verdict, finding=finding)))
+    lines = shown[shown.index("what to do") :].splitlines()[1:10]
+    assert lines == [
+        "  now: feed the pool (as root; within seconds)",
+        "    seedstall fix 8712 --surface haveged",
+        f"  or {device} (hypervisor): --surface virtio-libvirt or virtio-qemu",
+        "  or type 41 keys",
+        "    find /",
+        "  save what that destroys",
+        "    seedstall capture 1",
+        "  at the next start: -Dx",
+        "    seedstall fix 8712 --surface java-opts",
+    ]
+    assert "  or nothing: it is well" in shown

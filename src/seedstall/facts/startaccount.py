@@ -30,7 +30,7 @@ from seedstall.model.recording import (
     Span,
     is_random,
 )
-from seedstall.model.samples import Doing, Ending, SampledWait, Share, StartSamples
+from seedstall.model.samples import Doing, Ending, SampledWait, Share, StartSamples, Stretch
 from seedstall.model.tasks import FileKind, OpenFile
 from seedstall.model.threads import JavaThread, ThreadDumps
 from seedstall.parse import sockets
@@ -40,6 +40,9 @@ LEAST_WAIT_MS = 20
 SAME_WAIT_MS = 60
 """Between two reads of one seeding there is no longer time than that: a read that got a part of its bytes."""
 
+_FINEST = 500
+"""Parts of the watched time: what one of them went to most stands for it in the time line."""
+_TIMES_SHOWN = 50
 _WAITS = (Doing.WAITING, Doing.SLEEPING)
 _WAITED_FOR = (Doing.RANDOM, Doing.CONNECT, Doing.DNS, Doing.DISK)
 _FUTEX_WAITS = frozenset((0, 6, 9, 11, 13))
@@ -88,6 +91,7 @@ def account(told: Recording, dumps: ThreadDumps | None = None) -> StartSamples:
         **_counted(told.counters),
         threaded_ms=sheet.threaded_ms(),
         stale=sheet.moved_on(),
+        line=sheet.line(),
     )
 
 
@@ -213,6 +217,37 @@ class _Sheet:
             self._add(Doing.OTHER, end - last, -1, "after the JVM had ended")
         self._split_queue()
         return self._shares(end)
+
+    def line(self) -> tuple[Stretch, ...]:
+        """What the thread that counts did, in the order of time."""
+        end = self._told.watched_ms
+        if self.jvm is None or end <= 0:
+            return ()
+        parts: list[dict[Doing, float]] = [{} for _ in range(_FINEST)]
+        for piece in self._pieces(self.jvm.since_ms, end):
+            self._part_out(piece, parts, end / _FINEST)
+        stretches: list[Stretch] = []
+        for index, part in enumerate(parts):
+            since, until = (round(end * at / _FINEST) for at in (index, index + 1))
+            if not part or since == until:
+                continue
+            doing = max(part, key=part.__getitem__)
+            if stretches and (stretches[-1].doing, stretches[-1].until_ms) == (doing, since):
+                since = stretches.pop().since_ms
+            stretches.append(Stretch(since, until, doing))
+        return tuple(stretches)
+
+    def _part_out(self, piece: _Piece, parts: list[dict[Doing, float]], width: float) -> None:
+        span = piece.span
+        length = max(1, span.until_ms - span.since_ms)
+        went = {Doing.CPU: piece.cpu, Doing.QUEUED: piece.queued, self._doing(span): piece.blocked}
+        for index in range(
+            int(span.since_ms / width), min(_FINEST, int(span.until_ms / width) + 1)
+        ):
+            low, high = max(span.since_ms, index * width), min(span.until_ms, (index + 1) * width)
+            for doing, ms in went.items():
+                if high > low and ms > 0:
+                    parts[index][doing] = parts[index].get(doing, 0.0) + ms * (high - low) / length
 
     def last(self) -> Doing | None:
         """What the thread that counts did at the end."""
@@ -449,6 +484,7 @@ class _Sheet:
             ),
             count=sum(sum(map(_blocked, group)) >= LEAST_WAIT_MS for group in groups),
             jvm=self.jvm is not None and thread.pid == self.jvm.pid,
+            spans=tuple((g[0].since_ms, g[-1].until_ms) for g in groups[:_TIMES_SHOWN]),
         )
 
     def _ended_in(self, now: Span, last: Span) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from seedstall.model.record import dataclass
 from seedstall.model.tasks import OpenFile
@@ -87,6 +88,8 @@ class SampledWait:
     count: int = 1
     jvm: bool = True
     ended: bool = False
+    spans: tuple[tuple[int, int], ...] = ()
+    """When it waited: the first of them, in milliseconds since the watch's zero."""
 
     @property
     def progress(self) -> Progress | None:
@@ -94,6 +97,14 @@ class SampledWait:
         if len(self.lengths) > 1 or self.count > 1:
             return Progress.PROGRESSING
         return Progress.STUCK if self.last_ms >= 1000 else None  # noqa: PLR2004 - a second
+
+
+class Stretch(NamedTuple):
+    """A while of the thread that counts: what it did most of, in milliseconds since the watch's zero."""
+
+    since_ms: int
+    until_ms: int
+    doing: Doing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +138,8 @@ class StartSamples:
     rss_kib: int = 0
     threaded_ms: int | None = None
     """How long the JDK's threaded seeder ran; ``None`` where its thread was not seen."""
+    line: tuple[Stretch, ...] = ()
+    """What that thread did, in the order of time; nothing finer than a 500th of the whole."""
     stale: bool = False
     """Whether the thread that counts has moved on since that dump."""
 

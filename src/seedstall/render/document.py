@@ -128,6 +128,7 @@ def fixes(wanted: Sequence[Fix]) -> list[dict[str, object]]:
             "restart": fix.restart,
             "needs_root": fix.needs_root,
             "disposition": str(fix.disposition),
+            "takes": fix.takes or None,
             "text": render_fix(fix),
         }
         for fix in wanted

@@ -18,16 +18,19 @@ def render(
 
     *planned* is how many cases there are, where some were not looked at.
     """
-    documents = [_one(r, redacted=redacted) for r in told]
-    whole = documents[0] if not many and len(told) == 1 else _several(told, documents, planned)
-    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    if not many and len(told) == 1:
+        return _written(_one(told[0], redacted=redacted)) + "\n"
+    # Each case by itself: a thousand of them as objects, and their text, would take three times the room.
+    cases = ",".join(f"\n    {_written(_one(case, redacted=redacted), 4)}" for case in told)
+    listed = f"[{cases}\n  ]" if cases else "[]"
+    summed = _written(summary.document(told, max(planned, len(told)), redacted=redacted), 2)
+    return f'{{\n  "schema": {SCHEMA},\n  "cases": {listed},\n  "summary": {summed}\n}}\n'
 
 
-def _several(
-    told: Sequence[Report | Failure], documents: list[object], planned: int
-) -> dict[str, object]:
-    summed = summary.document(told, max(planned, len(told)))
-    return {"schema": SCHEMA, "cases": documents, "summary": summed}
+def _written(value: object, indent: int = 0) -> str:
+    """*value* as JSON; inside of another object, its lines are indented by so much."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return text.replace("\n", "\n" + " " * indent) if indent else text
 
 
 def _one(told: Report | Failure, *, redacted: bool) -> object:

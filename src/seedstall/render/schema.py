@@ -5,7 +5,8 @@ from __future__ import annotations
 from seedstall.model.evidence import Why
 from seedstall.model.finding import Confidence, Disposition, Severity, When
 from seedstall.model.jdk import VmFamily
-from seedstall.model.seeding import Risk
+from seedstall.model.seeding import Device, Instance, Operation, Risk
+from seedstall.model.trial import FIX, PRESENT, STRONG, Outcome
 from seedstall.model.verdict import Cause, Progress, Status
 
 Schema = dict[str, object]
@@ -54,12 +55,13 @@ def _fix() -> Schema:
             "surface": _TEXT,
             "title": _TEXT,
             "when": {"enum": [str(w) for w in When]},
-            "where": {"enum": ["host", "container", "image", "build"]},
+            "where": {"enum": ["host", "container", "image", "build", "hypervisor"]},
             "restart": {"type": "boolean"},
             "needs_root": {"type": "boolean"},
             "disposition": {"enum": [str(d) for d in Disposition]},
             "text": _TEXT,
-        }
+        },
+        {"takes": {"type": ["string", "null"]}},
     )
 
 
@@ -99,7 +101,14 @@ def _case() -> Schema:
             "inconclusive": _list(_object({"code": _CODE, "missing": _list(missing)})),
             "crashed": _list(_object({"code": _CODE, "error": _TEXT})),
             "actions": _list(action),
-            "facts": _object(facts, {"core": {"type": "object"}, "inputs": {"type": "object"}}),
+            "facts": _object(
+                facts,
+                {
+                    "core": {"type": "object"},
+                    "inputs": {"type": "object"},
+                    "timelines": _list({"type": "object"}),
+                },
+            ),
         },
         {"target": _TEXT},
     )
@@ -160,29 +169,121 @@ def _listing() -> Schema:
 
 def _summary() -> Schema:
     """What several cases come to; ``looked_at`` is fewer than ``cases`` where we were interrupted."""
-    verdict = _object(
+    cases: dict[str, Schema] = {
+        "status": {"enum": [*(str(s) for s in Status), "error"]},
+        "cause": {"enum": [*_CAUSES, None]},
+        "count": {"type": "integer", "minimum": 1},
+    }
+    verdict = _object(cases)
+    told: Schema = {"type": ["string", "null"]}
+    group = _object({**cases, "kernel": told, "jdk": told, "product": told})
+    count: Schema = {"type": "integer", "minimum": 0}
+    return _object(
+        {"cases": count, "looked_at": count, "verdicts": _list(verdict), "fleet": _list(group)}
+    )
+
+
+def _verified() -> Schema:
+    """What ``seedstall verify --format json`` prints."""
+    word: Schema = {"type": ["string", "null"]}
+    number: Schema = {"type": ["number", "null"], "minimum": 0}
+    count: Schema = {"type": "integer", "minimum": 0}
+    trial = _object(
         {
-            "status": {"enum": [*(str(s) for s in Status), "error"]},
-            "cause": {"enum": [*_CAUSES, None]},
-            "count": {"type": "integer", "minimum": 1},
+            "instance": {"enum": [str(i) for i in Instance]},
+            "operation": {"enum": [str(o) for o in Operation]},
+            "setting": {"enum": [PRESENT, FIX, STRONG]},
+            "outcome": {"enum": [str(o) for o in Outcome]},
+            "device": {"enum": [str(d) for d in Device]},
+            "algorithm": _TEXT,
+            "provider": _TEXT,
+            "ms": number,
+            "held_ms": _COUNT,
+            "bytes_of_random": count,
+            "bytes_of_urandom": count,
+            "seen": _TEXT,
+            "why": _TEXT,
         }
     )
-    count: Schema = {"type": "integer", "minimum": 0}
-    return _object({"cases": count, "looked_at": count, "verdicts": _list(verdict)})
+    java = dict.fromkeys(("path", "version", "vendor", "vm", "home"), word)
+    return _object(
+        {
+            "schema": {"const": 1},
+            "tool": _object({"name": {"const": "seedstall"}, "version": _TEXT}),
+            "sentence": _TEXT,
+            "status": {"enum": [str(s) for s in Status]},
+            "java": _object(java),
+            "means": {"enum": ["mount", "user", "egd"]},
+            "seconds": {"type": "number", "minimum": 0},
+            "settings": {
+                "type": "object",
+                "additionalProperties": _object({"words": _TEXT, "egd": word}),
+            },
+            "trials": _list(trial),
+            "notes": _list(_TEXT),
+            "differences": _list(_TEXT),
+        }
+    )
+
+
+def _benched() -> Schema:
+    """What ``seedstall bench --format json`` prints, and ``--baseline`` reads."""
+    number: Schema = {"type": ["number", "null"]}
+    sure: Schema = {"type": "number"}
+    figures = ("median", "p10", "p90", "mean", "deviation", "overhead")
+    measurement = _object(
+        {
+            "key": _TEXT,
+            "group": _TEXT,
+            "unit": {"enum": ["ns", "ms", "MB/s", "%"]},
+            **dict.fromkeys(figures, number),
+            "runs": {"type": "integer", "minimum": 0},
+            "values": _list({"type": "number"}),
+            "failure": _TEXT,
+        }
+    )
+    change = _object(
+        {
+            "key": _TEXT,
+            **dict.fromkeys(("before", "now", "ratio"), sure),
+            "clear": {"type": "boolean"},
+        }
+    )
+    return _object(
+        {
+            "schema": {"const": 1},
+            "tool": _object({"name": {"const": "seedstall"}, "version": _TEXT}),
+            "bench": {"enum": ["kernel", "jvm"]},
+            "sentence": _TEXT,
+            "facts": {"type": "object", "additionalProperties": _TEXT},
+            "measurements": _list(measurement),
+            "notes": _list(_TEXT),
+            "changes": _list(change),
+            "baseline_differs": _list(_object({"fact": _TEXT, "before": _TEXT, "now": _TEXT})),
+        }
+    )
 
 
 def schema() -> Schema:
-    """The schema of one report, of several, of a case that failed, and of a list (JSON Schema 2020-12)."""
+    """The schema of one report, of several, of a case that failed, of a list, of verify and of bench (2020-12)."""
     failed = _object({"schema": {"const": 1}, "error": _TEXT}, {"target": _TEXT, "hint": _TEXT})
     case: Schema = {"$ref": "#/$defs/case"}
     either: Schema = {"oneOf": [case, {"$ref": "#/$defs/failed"}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "seedstall report",
-        "$defs": {"case": _case(), "failed": failed, "listing": _listing()},
+        "$defs": {
+            "case": _case(),
+            "failed": failed,
+            "listing": _listing(),
+            "verified": _verified(),
+            "benched": _benched(),
+        },
         "oneOf": [
             case,
             _object({"schema": {"const": 1}, "cases": _list(either)}, {"summary": _summary()}),
             {"$ref": "#/$defs/listing"},
+            {"$ref": "#/$defs/verified"},
+            {"$ref": "#/$defs/benched"},
         ],
     }

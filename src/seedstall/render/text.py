@@ -73,6 +73,7 @@ def _body(report: Report, *, verbose: int) -> Iterator[str]:
     yield from _core(report, verbose=verbose)
     yield from _binaries(report, verbose=verbose)
     yield from _read(report, verbose=verbose)
+    yield from _bundle(report)
     yield from _not_read(report)
     yield from _actions(report)
 
@@ -84,6 +85,15 @@ def _read(report: Report, *, verbose: int) -> Iterator[str]:
     if dumps >= SERIES or (verbose and dumps):
         yield ""
         yield f"read: {dumps} thread dump{'s' if dumps > 1 else ''}, {count} threads in all"
+
+
+def _bundle(report: Report) -> Iterator[str]:
+    """Of a bundle: from when it is, and whose word it is."""
+    told = _told(report.facts.get("bundle"))
+    if told:
+        names = "; hosts, users, addresses and paths have other names" if told["anonymised"] else ""
+        yield ""
+        yield f"a bundle of {told['taken'] or 'an unknown time'}, made by {told['tool']}{names}"
 
 
 def _not_read(report: Report) -> Iterator[str]:
@@ -176,17 +186,33 @@ def _fixes(finding: Finding, report: Report) -> Iterator[str]:
         chosen = [fix for fix in finding.fixes if fix.when is when]
         stuck = finding.status is Status.STALLED and finding.cause is Cause.BLOCKING_SEED
         if not chosen and when is When.NOW and stuck:
-            yield f"{INDENT}{_nothing_now(report)}"
-        titles: set[str] = set()
-        for fix in chosen:
-            # The same flag in another place: the place alone is new.
-            yield from _fix(
-                fix, "or" if fix.title in titles else title, report.words or report.target
-            )
-            titles.add(fix.title)
+            yield f"{INDENT}{nothing_now(report)}"
+        yield from _group(chosen, title, report.words or report.target)
 
 
-def _nothing_now(report: Report) -> str:
+_SAVED_FIRST = "capture"
+
+
+def _group(chosen: Sequence[Fix], title: str, target: str) -> Iterator[str]:
+    """The fixes for one moment: the first whole, the others in a line each, the same in another place by that place."""
+    by_title: dict[str, list[Fix]] = {}
+    for fix in chosen:
+        by_title.setdefault(fix.title, []).append(fix)
+    for at, fixes in enumerate(by_title.values()):
+        first, *others = fixes
+        label = f"{title}: " if at == 0 else "" if first.surface == _SAVED_FIRST else "or "
+        lines = typed(first, target)
+        if at and lines == (command(first, target),):
+            # How the command begins stands above.
+            places = " or ".join(fix.surface for fix in fixes)
+            yield f"{INDENT}{label}{first.title}{_marks(first)}: --surface {places}"
+            continue
+        yield f"{INDENT}{label}{first.title}{_marks(first)}"
+        yield from (f"{INDENT * 2}{line}" for line in lines)
+        yield from (f"{INDENT}or  {command(fix, target)}" for fix in others)
+
+
+def nothing_now(report: Report) -> str:
     """What to do now where no fix helps now, or the kernel that would decide it is not known."""
     if _has_ended(report):
         return "now: nothing, it ended as its core was written; what was started in its place may wait again"
@@ -204,16 +230,26 @@ def _has_ended(report: Report) -> bool:
     return _told(report.facts.get("core")).get("signal") is not None
 
 
-def _fix(fix: Fix, when: str, target: str) -> Iterator[str]:
+def _marks(fix: Fix) -> str:
+    """``(on the hypervisor, as root, review; within seconds)``."""
     marks = [fix.where] if fix.where != "host" else []
     marks += ["as root"] if fix.needs_root else []
     marks += ["review"] if fix.disposition == "review" else []
-    brackets = f" ({', '.join(marks)})" if marks else ""
-    if when == "or":
-        yield f"{INDENT}or  {command(fix, target)}"
-        return
-    yield f"{INDENT}{when}: {fix.title}{brackets}"
-    yield f"{INDENT * 2}{command(fix, target)}"
+    told = "; ".join(filter(None, (", ".join(marks), fix.takes)))
+    return f" ({told})" if told else ""
+
+
+_SAID = frozenset(("none", "remove-flag", "wait"))
+"""Nothing is typed for these: the title says all."""
+
+
+def typed(fix: Fix, target: str) -> tuple[str, ...]:
+    """The lines to type for this fix; none where its title says all. *target* is the targets as a shell takes them."""
+    if fix.surface in _SAID:
+        return ()
+    if "command" in fix.params and fix.when is When.NOW:
+        return tuple(fix.params["command"].splitlines())
+    return (command(fix, target),)
 
 
 def command(fix: Fix, words: str) -> str:
@@ -246,7 +282,7 @@ def _others(report: Report, winner: Finding | None, *, verbose: int) -> Iterator
 
 
 def _blind(report: Report, *, verbose: int) -> Iterator[str]:
-    rows = list(_not_looked_at(report.outcomes, verbose=verbose))
+    rows = list(not_looked_at(report.outcomes, verbose=verbose))
     if not rows:
         return
     yield ""
@@ -255,7 +291,7 @@ def _blind(report: Report, *, verbose: int) -> Iterator[str]:
         yield f"{INDENT}{codes}: {reason}" if verbose else f"{INDENT}{reason} ({codes})"
 
 
-def _not_looked_at(outcomes: Sequence[object], *, verbose: int) -> Iterator[tuple[str, str]]:
+def not_looked_at(outcomes: Sequence[object], *, verbose: int) -> Iterator[tuple[str, str]]:
     """Rules without evidence, those with the same reason on one line; and rules that failed.
 
     What a file alone can never hold is told with ``-v`` (and in JSON): a person can do nothing about it.

@@ -17,7 +17,7 @@ def dump_text(dump: ThreadDump, others: Iterable[KernelTask] = (), *, redacted: 
     """A dump that was read from memory, and the *others* of the kernel's threads.
 
     A stack that is not known, or not to its end, has a line ``at ... (unknown: why)``, which no reader takes for a
-    frame.
+    frame; so has what a thread reads, ``at ... (reads: FILE)``. `parse.remembered` reads it all back.
     """
     lines = [*_head(dump)]
     for thread in dump.threads:
@@ -62,6 +62,8 @@ def _thread(dump: ThreadDump, thread: JavaThread) -> Iterator[str]:
         )
     if thread.note:
         yield f"\tat ... (unknown: {thread.note})"
+    if thread.reads:
+        yield f"\tat ... (reads: {thread.reads})"
     owned = [lock for lock in thread.locks if not _in_frames(lock)]
     if owned:
         yield ""
