@@ -67,6 +67,40 @@ def put(text: str, output: Path | None = None) -> None:
     put_bytes(data)
 
 
+def tell(text: str, output: Path | None = None) -> None:
+    """Write a report for people: on a terminal in its width and with its colours, in the encoding that it reads."""
+    stream = sys.stdout
+    if (output is not None and str(output) != "-") or stream is None:  # pyright: ignore[reportUnnecessaryComparison]
+        put(text, output)
+        return
+    seen = stream.isatty()
+    if seen or os.environ.get("FORCE_COLOR"):
+        from seedstall.render import terminal  # noqa: PLC0415 - for people alone
+
+        text = terminal.fold(text, _columns()) if seen else text
+        text = terminal.coloured(text) if _colours(seen=seen) else text
+    # A Windows console, or a terminal in an old locale: what it has no letter for is shown by its number.
+    put_bytes(text.encode(stream.encoding or "utf-8", "backslashreplace"))
+
+
+def _columns() -> int:
+    """The terminal's width: what COLUMNS says, else what the terminal does; 0 where neither tells."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdecimal():
+        return int(said[:6])
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        return 0
+
+
+def _colours(*, seen: bool) -> bool:
+    """Whether colours are wanted: https://no-color.org, FORCE_COLOR, and a terminal that is not dumb."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (seen and os.environ.get("TERM", "") != "dumb")
+
+
 def put_bytes(data: bytes) -> None:
     """Write to stdout.
 

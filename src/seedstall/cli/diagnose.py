@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import Exit, exit_code, put, refuse_overwriting, say
+from seedstall.cli.console import Exit, exit_code, put, refuse_overwriting, say, tell
 from seedstall.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def diagnose(
     # Those that came and went were looked at: nobody interrupted it.
     planned = len(told) if plan.come_and_go else len(plan.cases)
     manner = Manner(quiet, verbose, not no_redact, plan.many, planned)
-    put(rendered(told, form, manner), output)
+    (tell if form is Format.TEXT else put)(rendered(told, form, manner), output)
     if len(told) < len(plan.cases) and not plan.come_and_go:
         say(f"interrupted: {len(plan.cases) - len(told)} of {len(plan.cases)} not looked at")
         raise typer.Exit(Exit.INTERRUPTED)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from seedstall.cli.console import put
+from seedstall.cli.console import put, tell
 from seedstall.model.errors import UsageError
 
 
@@ -42,7 +42,7 @@ def explain(
     wanted = code.lower()
     for rule in rules:
         if wanted in (rule.code.lower(), rule.name):
-            put(f"# {rule.code} {rule.name}\n\n{rule.page}\n".replace("``", "`"))
+            tell(f"# {rule.code} {rule.name}\n\n{rule.page}\n".replace("``", "`"))
             return
     message = f"no rule is called {code}"
     raise UsageError(message, "seedstall explain lists them")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import Exit, exit_code, put, say
+from seedstall.cli.console import Exit, exit_code, put, say, tell
 from seedstall.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def kernel(
     if live and (case.worth_watching if seconds is None else seconds > 0):
         refill = _watched(case, WATCH_S if seconds is None else seconds, measured)
     report = case.report(refill)
-    put(_rendered(report, form, quiet=quiet, verbose=verbose, redacted=not no_redact), output)
+    text = _rendered(report, form, quiet=quiet, verbose=verbose, redacted=not no_redact)
+    (tell if form is Format.TEXT else put)(text, output)
     if not exit_zero:
         raise typer.Exit(_exit(report, fail_on))
 

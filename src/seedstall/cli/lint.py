@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seedstall.cli import options
-from seedstall.cli.console import exit_code, put, refuse_overwriting, say
+from seedstall.cli.console import exit_code, put, refuse_overwriting, say, tell
 from seedstall.model.errors import NoSuchTargetError, UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def lint(
     _check_jdk(jdk)
     report = lint_case(_source(files, jdk=jdk, kernel=kernel), " ".join(files))
     redacted = not no_redact
-    put(_rendered(report, form, redacted=redacted, quiet=quiet, verbose=verbose), output)
+    text = _rendered(report, form, redacted=redacted, quiet=quiet, verbose=verbose)
+    (tell if form is Format.TEXT else put)(text, output)
     if not exit_zero:
         raise typer.Exit(exit_code([report], fail_on))
 
