@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 from seedstall.cli import subject
 from seedstall.cli import verify as command
+from seedstall.effect.experiment import Subject
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
+from seedstall.model.jvm import JvmOption, Launch, OptionOrigin
 from seedstall.model.trial import FIX, PRESENT, STRONG
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -83,6 +85,52 @@ def test_options_of_the_shell_are_left_out_and_told(
         assert note.startswith("JAVA_TOOL_OPTIONS of this shell sets java.security.egd: not used")
         assert "hunter2" not in note
         assert "JAVA_TOOL_OPTIONS" not in chosen.subject.environment()
+
+
+@pytest.mark.parametrize(
+    ("given", "charset"),
+    [
+        ({"LANG": "de_DE.ISO-8859-1"}, "de_DE.ISO-8859-1"),
+        ({"LANG": "C", "LC_ALL": "", "LC_CTYPE": "C.UTF-8"}, "C.UTF-8"),
+        ({"LANG": "C", "LC_ALL": "tr_TR.UTF-8", "LC_CTYPE": "C"}, "tr_TR.UTF-8"),
+        ({}, "C"),
+    ],
+)
+def test_paths_are_read_in_the_targets_character_set_and_messages_in_english(
+    given: dict[str, str], charset: str
+) -> None:
+    env = Subject("java", env={**given, "JAVA_TOOL_OPTIONS": "-Dx"}).environment()
+    assert (env["LC_CTYPE"], env["LANG"]) == (charset, "C")
+    assert "LC_ALL" not in env
+    assert "JAVA_TOOL_OPTIONS" not in env
+
+
+def test_what_chooses_the_providers_goes_along_and_nothing_else() -> None:
+    """Else a JVM in a FIPS mode would be tried with the providers of one that is in none."""
+    words = (
+        "-Xmx8g",
+        "-Dcom.redhat.fips=true",
+        "-Dcom.redhat.fips=false",
+        "-Dcom.sun.management.jmxremote.port=9999",
+        "-javaagent:/x.jar",
+        "-Dsemeru.customprofile=OpenJCEPlusFIPS",
+        "-Djava.security.disableSystemPropertiesFile",
+    )
+    launch = Launch("java", tuple(JvmOption(word, OptionOrigin.COMMAND_LINE) for word in words))
+    assert list(subject._provider_options(launch)) == [
+        "-Dcom.redhat.fips=false",
+        "-Djava.security.disableSystemPropertiesFile=",
+        "-Dsemeru.customprofile=OpenJCEPlusFIPS",
+    ]
+    assert list(subject._provider_options(None)) == []
+
+
+def test_what_the_host_refuses_is_said_in_a_sentence() -> None:
+    with (
+        pytest.raises(SeedstallError, match="refused a process or file that is needed: Too many"),
+        subject.refused_by_the_host(),
+    ):
+        raise OSError(24, "Too many open files")
 
 
 def test_a_path_in_another_root_is_not_looked_for_in_ours(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedstall.effect import chamber
-from seedstall.effect.probejvm import STORED, Fifo, fields, number
+from seedstall.effect.probejvm import STORED, Fifo, _in_memory, fields, number
 
 
 @pytest.fixture
@@ -72,6 +72,18 @@ def test_it_stays_filled_while_somebody_drains_it(fifo: Fifo) -> None:
     assert fifo.taken() == drained
     os.close(other)
     fifo.close()
+
+
+def test_links_that_go_round_in_circles_leave_a_place_for_the_tmpfs(tmp_path: Path) -> None:
+    """Whose target is hostile can lay such a link in the way of a path that it names."""
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert chamber._place([str(loop), "/nonexistent/x"]) in chamber.PLACES
+
+
+def test_files_are_handed_over_in_memory() -> None:
+    fd = _in_memory(b"a=b\n")
+    assert chamber._held(f"x:y:{fd}") == ("x:y", b"a=b\n")
 
 
 @given(st.binary(max_size=2000))

@@ -127,7 +127,7 @@ def test_the_strong_instance_counts_where_it_is_asked_for() -> None:
     told = judged(*trials, asked_for=(STRONGEST,))
     assert told.status is Status.AT_RISK
     assert (
-        "securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN does, and was tried"
+        "with securerandom.strongAlgorithms=NativePRNGNonBlocking:SUN it does not, which was tried"
         in told.notes[0]
     )
 
@@ -149,7 +149,7 @@ def test_each_use_is_judged_by_what_cures_it() -> None:
 
 def test_a_list_that_is_not_honoured_is_told() -> None:
     told = judged(trial(STRONGEST, PRESENT, BLOCKS), trial(STRONGEST, STRONG, BLOCKS))
-    assert "does not either: is security.overridePropertiesFile off?" in told.notes[0]
+    assert "appended, it blocks, too: is security.overridePropertiesFile off?" in told.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,48 @@ def test_the_present_setting_is_named_by_the_jvm() -> None:
     bare = (Setting(PRESENT, ""),)
     series = Series((trial(SHA1, PRESENT, BLOCKS, said=SAID),), "mount", 1.0)
     assert told(bare, series)[0].words == "securerandom.source=file:/dev/random"
-    assert told(bare, Series((), "mount", 1.0))[0].words == "no securerandom.source"
+    nothing = {"java": "17.0.15"}
+    series = Series((trial(SHA1, PRESENT, BLOCKS, said=nothing),), "mount", 1.0)
+    assert told(bare, series)[0].words == "no securerandom.source"
+    # Where no JVM said a word it is not known.
+    assert told(bare, Series((), "mount", 1.0))[0].words == "the JDK's own"
+
+
+def test_a_use_that_fails_was_measured() -> None:
+    """As with ``file://dev/urandom``, or a list of providers without one for random bytes."""
+    error = "java.lang.InternalError: internal error: SHA-1 not available."
+    told = judged(
+        trial(SHA1, PRESENT, Outcome.THROWS, why=error), trial(SHA1, FIX, GOES_ON, said=SAID)
+    )
+    assert told.status is Status.AT_RISK
+    assert told.sentence.startswith(
+        "with the present setting (file:/dev/random) SHA1PRNG.nextBytes fails (java.lang.InternalError);"
+        " with -Degd=U it does not"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome", "words"),
+    [
+        ("file:/dev/zero", GOES_ON, "/dev/zero holds no randomness"),
+        ("file://dev/urandom", Outcome.THROWS, "breaks the SUN provider"),
+        ("/dev/urandom", Outcome.DELAYED, "no file: before the path"),
+        ("file:/dev/./urandom", GOES_ON, ""),
+    ],
+)
+def test_what_is_wrong_with_the_seed_source_is_told(
+    source: str, outcome: Outcome, words: str
+) -> None:
+    settings = (Setting(PRESENT, source, source),)
+    series = Series((trial(SHA1, PRESENT, outcome, ms=5000.0),), "mount", 1.0)
+    notes = account(series, settings).notes
+    assert [words in n for n in notes if n.startswith("present: ")] == ([True] if words else [])
+
+
+def test_a_file_that_is_no_device_is_no_difference_from_the_tables() -> None:
+    said = {**SAID, "egd": "file:/dev/zero"}
+    found = trial(SHA1, PRESENT, GOES_ON, device=Device.NONE, said=said, algorithm="SHA1PRNG")
+    assert difference(found, Setting(PRESENT, "", "file:/dev/zero")) == ""
 
 
 def test_the_strong_list_is_tried_with_the_strong_instance_alone() -> None:

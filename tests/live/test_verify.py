@@ -189,7 +189,7 @@ def test_where_no_system_call_may_be_seen_it_is_told_by_what_goes_on_when_fed(ja
 
 IN_THE_BOX = """
 mount -t tmpfs none /mnt
-echo securerandom.source=file:/dev/./random >/mnt/extra.security
+echo securerandom.source=file:/dev/./random >/mnt/éxtra.security
 exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 """
 
@@ -199,9 +199,19 @@ exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 def test_a_jvm_is_tried_in_its_place_and_is_left_alone(folder: Path) -> None:
     """Another user's, in mount and pid namespaces of its own, whose security properties lie there alone."""
     log = folder / "gc.log"
-    options = ("-Djava.security.properties=/mnt/extra.security", f"-Xlog:gc:file={log}")
+    options = ("-Djava.security.properties=/mnt/éxtra.security", f"-Xlog:gc:file={log}")
     box = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-    command = [*box, "sh", "-ec", IN_THE_BOX, "sh", *patients.command(17, options)]
+    # In the C locale the JVM could not name that file, and would go on without it.
+    command = [
+        *box,
+        "env",
+        "LC_ALL=C.UTF-8",
+        "sh",
+        "-ec",
+        IN_THE_BOX,
+        "sh",
+        *patients.command(17, options),
+    ]
     patient = patients.start(command, folder)
     try:
         patient.wait_until(lambda: b"up" in patient.said)
@@ -211,7 +221,7 @@ def test_a_jvm_is_tried_in_its_place_and_is_left_alone(folder: Path) -> None:
         assert (log.stat().st_mtime_ns, log.stat().st_size) == before
     finally:
         patient.end()
-    present = "file:/dev/./random, /mnt/extra.security:1"
+    present = "file:/dev/./random, /mnt/éxtra.security:1"
     assert told["settings"]["present"]["words"] == present
     assert list(faults(told, {"present": "file:/dev/./random", "fix": URL_URANDOM})) == []
     assert "new SecureRandom() is DRBG now, and NativePRNG with the fix" in told["notes"]

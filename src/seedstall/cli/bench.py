@@ -16,11 +16,9 @@ from seedstall.cli.console import put, say
 from seedstall.model.errors import SeedstallError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from seedstall.cli.subject import Chosen
     from seedstall.model.kernel import KernelRandom
-    from seedstall.model.measure import Bench, Change, Earlier, Measurement
+    from seedstall.model.measure import Before, Bench, Change, Measurement
 
 ROUNDS = 5
 """Rounds of readers at once."""
@@ -28,6 +26,12 @@ MOST_READERS = 64
 BUSY = 1.0
 """Programs more than processors (four of our own threads count, too) from which a machine is called busy."""
 MAX_BASELINE = 8 << 20
+PYTHON_S = 0.06
+"""What starting a process of ours costs beside its measurement."""
+FIRST_S = 0.45
+"""A JVM's start and 10,000 calls."""
+RUN_S = 0.09
+"""One run of one team of threads, on two processors."""
 
 
 class What(StrEnum):
@@ -131,8 +135,10 @@ def bench(
     from seedstall.engine import bench as engine  # noqa: PLC0415 - when the command runs
 
     if jvm:
+        from seedstall.cli.subject import refused_by_the_host  # noqa: PLC0415
+
         chosen = _chosen(pid, java, sysroot, egd)
-        with chosen:
+        with chosen, refused_by_the_host():
             amount = Amount(counts, size, runs, starts, tuple(generator or ()))
             found = _of_jvm(chosen, amount, progress, drain=drain)
         sentence = engine.jvm_sentence(found, processors())
@@ -164,8 +170,8 @@ def processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _baseline(path: Path | None, what: What) -> Mapping[str, Earlier] | None:
-    """The figures of the earlier run.
+def _baseline(path: Path | None, what: What) -> Before | None:
+    """The earlier run.
 
     Raises:
         UsageError: it cannot be read, or is of another bench.
@@ -178,42 +184,46 @@ def _baseline(path: Path | None, what: What) -> Mapping[str, Earlier] | None:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BASELINE)
-        kind, figures = earlier(data.decode())
+        found = earlier(data.decode())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}", hint) from error
     except ValueError as error:
         raise UsageError(f"{path}: {error}", hint) from error
-    if kind != what:
-        raise UsageError(f"{path} is of bench {kind[:20]}", hint)
-    return figures
+    if found.what != what:
+        raise UsageError(f"{path} is of bench {found.what[:20]}", hint)
+    return found
 
 
 def _put(
     found: Bench,
     sentence: str,
-    before: Mapping[str, Earlier] | None,
+    before: Before | None,
     form: Format,
     output: Path | None,
     plot: Path | None,
     *,
     quiet: bool,
 ) -> None:
-    from seedstall.model.measure import change  # noqa: PLC0415
+    from seedstall.model.measure import change, differences  # noqa: PLC0415
+    from seedstall.model.redact import redact  # noqa: PLC0415
     from seedstall.render import bench as page  # noqa: PLC0415
 
     changes: list[Change] = []
+    given = before is not None
     for measurement in found.measurements:
-        earlier = (before or {}).get(measurement.key)
+        earlier = before.figures.get(measurement.key) if before is not None else None
         compared = change(measurement, earlier) if earlier is not None else None
         changes += [compared] if compared is not None else []
+    told = [(name, redact(value)) for name, value in found.facts]
+    other = differences(before.facts, told) if before is not None else ()
     if plot is not None:
         put(page.drawing(found, sentence), plot)
     if form is Format.JSON:
-        text = page.as_json(found, sentence, changes)
+        text = page.as_json(found, sentence, changes, other)
     elif form is Format.SVG:
         text = page.drawing(found, sentence)
     else:
-        text = page.render(found, sentence, changes, compared=before is not None, quiet=quiet)
+        text = page.render(found, sentence, changes, compared=given, other=other, quiet=quiet)
     put(text, output)
 
 
@@ -254,7 +264,14 @@ def _of_kernel(
         say(drain_cost(kernel))
     meter = effect.Meter(seconds)
     before = _entropy()
-    progress.begin(2 + 5 * len(effect.SIZES) + 2 + 2 * len(counts))
+    calls, turns = 2 + 5 * len(effect.SIZES), 2 * effect.TURNS
+    shared = ROUNDS * len(counts)
+    each = seconds * 1.1 + PYTHON_S
+    usual = calls * each + turns * (seconds / 2 + PYTHON_S) + shared * each
+    most = (calls + turns) * (3 * seconds + effect.GRACE_S) + shared * (
+        seconds + 2 * effect.GRACE_S
+    )
+    progress.begin(calls + 2 + 2 * len(counts), usual, most)
     found: list[Measurement] = []
     for part in (
         effect.small_reads(meter, random=free, told=progress.tell),
@@ -268,6 +285,7 @@ def _of_kernel(
         ("kernel", kernel.release if kernel is not None else platform.release()),
         ("entropy", f"{before} bits before, {_entropy()} after"),
         ("first bytes", first),
+        ("each figure", f"{seconds:g} s"),
         ("timer", f"asking the clock takes {meter.timer_ns or 0:.0f} ns, once a batch"),
     ]
     bench = Bench("kernel", tuple(found), tuple(facts))
@@ -319,7 +337,15 @@ class Amount(NamedTuple):
 
 
 def _of_jvm(chosen: Chosen, amount: Amount, progress: _Progress, *, drain: bool) -> Bench:
-    from seedstall.effect.benchjvm import FIRST_USES, GENERATORS, Egd, JvmBench  # noqa: PLC0415
+    from seedstall.effect.benchjvm import (  # noqa: PLC0415
+        FIRST_USES,
+        GENERATORS,
+        RUN_LIMIT_S,
+        WARM_UP,
+        Egd,
+        JvmBench,
+    )
+    from seedstall.effect.experiment import LIMIT_S  # noqa: PLC0415
     from seedstall.engine.bench import jvm_notes  # noqa: PLC0415
     from seedstall.knowledge.egd import UNSPECIAL_URANDOM  # noqa: PLC0415
     from seedstall.knowledge.seedsource import URL_URANDOM  # noqa: PLC0415
@@ -342,7 +368,11 @@ def _of_jvm(chosen: Chosen, amount: Amount, progress: _Progress, *, drain: bool)
         chosen.subject, drain=drain or free, starts=amount.starts, only=amount.generators
     ) as bench:
         firsts = amount.starts * len(egds) * len(bench.chosen(FIRST_USES))
-        progress.begin(firsts + ways * len(bench.chosen(GENERATORS)))
+        rates = len(bench.chosen(GENERATORS))
+        # Each run lasts 40 ms or longer: more threads have less of a processor each.
+        one = (WARM_UP + amount.runs) * ways * RUN_S * max(1.0, amount.size / 1e6)
+        usual = firsts * FIRST_S + rates * (one + FIRST_S)
+        progress.begin(firsts + ways * rates, usual, (firsts * LIMIT_S + rates * RUN_LIMIT_S))
         found = [
             *bench.first_uses(egds, progress.tell),
             *bench.rates(egds[0], amount.counts, amount.size, amount.runs, progress.tell),
@@ -383,10 +413,11 @@ class _Progress:
         self._terminal = shown and sys.stderr.isatty()
         self._total = self._done = 0
 
-    def begin(self, total: int) -> None:
+    def begin(self, total: int, seconds: float, most: float) -> None:
+        """Say how long it takes, about and at most: beforehand, since that decides whether somebody waits for it."""
         self._total = total
-        if self._shown and not self._terminal:
-            say(f"measuring {total} figures ...")
+        if self._shown:
+            say(f"measuring {total} figures: about {seconds:.0f} s, at most {most / 60:.0f} min")
 
     def tell(self, measurement: Measurement) -> None:
         self._done += 1

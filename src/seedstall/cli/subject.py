@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from seedstall.effect.demo import find_java
-from seedstall.effect.experiment import PROPERTIES, Subject
+from seedstall.effect.experiment import CHARSET, PROPERTIES, Subject
 from seedstall.engine.case import Case
 from seedstall.engine.diagnosis import case_of
 from seedstall.engine.experiment import STRONG_OPTION
@@ -35,6 +36,35 @@ from seedstall.source.host import HostSource
 _OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 _OURS = f"-D{EXTRA}=@DIR@/{PROPERTIES}"
 _RANDOM = (1, 8)
+_CHOOSES_PROVIDERS = (
+    "com.redhat.fips",
+    "java.security.disableSystemPropertiesFile",
+    "semeru.fips",
+    "semeru.customprofile",
+    "java.ext.dirs",
+    "java.endorsed.dirs",
+)
+"""System properties that decide which providers a JVM has: Red Hat's, SUSE's and Semeru's FIPS modes, and the folders
+in which a JDK 8 finds providers."""
+
+
+@contextmanager
+def refused_by_the_host() -> Generator[None]:
+    """Limits on processes or descriptors, a full or read-only disk: said in a sentence.
+
+    Raises:
+        SeedstallError: a file or process was refused.
+    """
+    try:
+        yield
+    except (BrokenPipeError, SeedstallError):
+        raise
+    except OSError as error:
+        what = f" ({error.filename})" if error.filename else ""
+        raise SeedstallError(
+            f"this host refused a process or file that is needed{what}: {error.strerror or error}",
+            "ulimit -n, ulimit -u and the room in TMPDIR tell why",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +189,13 @@ def _of_process(
     own = launch.property_value(EGD) if launch is not None else None
     present_egd = egd if egd is not None and own is None else own
     extra = launch.property_value(EXTRA) if launch is not None else None
-    options = (f"-D{EXTRA}={extra}",) if extra is not None else ()
+    options = tuple(_provider_options(launch))
+    options += (f"-D{EXTRA}={extra}",) if extra is not None else ()
     place = "" if seed is None else f"{seed.value or 'no seed source'}, {seed.place}"
     value = seed.value if seed is not None else ""
     present = Setting(PRESENT, place, present_egd, value, options)
     strong, content = _strong(source, extra)
-    settings = _settings(present, value, set_egd, jdk, strong, content)
+    settings = _settings(present, value, set_egd, jdk, (*options, *strong), content)
     files = properties.files if properties is not None else ()
     subject = Subject(
         java,
@@ -172,11 +203,30 @@ def _of_process(
         user=_user(source, process),
         cwd=working_directory(source) or "/",
         keep=(home.path, *files, *([_extra_path(extra)] if extra else [])),
-        env={},
+        env=_charset(source),
     )
     words = f"{java} of {process.pid}"
     notes = tuple(_notes(case, jvms, home, seed))
+    if egd is not None and own is not None and egd != own:
+        notes += (
+            f"--egd {egd} was not used: that process sets {own} itself; --set-egd tries another",
+        )
     return Chosen(subject, settings, words, notes, source, case.value(KernelRandom))
+
+
+def _provider_options(launch: Launch | None) -> Iterator[str]:
+    for name in _CHOOSES_PROVIDERS:
+        value = launch.property_value(name) if launch is not None else None
+        if value is not None:
+            yield f"-D{name}={value}"
+
+
+def _charset(source: HostSource) -> dict[str, str]:
+    """The variables of its environment that say in which character set its paths are."""
+    reading = source.read(Ref(Space.PROCESS, "environ"))
+    pairs = reading.value.split(b"\0") if isinstance(reading, Got) else []
+    words = (pair.decode("utf-8", "surrogateescape").partition("=") for pair in pairs)
+    return {name: value for name, _, value in words if name in CHARSET}
 
 
 def _required(case: Case, source: HostSource) -> tuple[JvmProcess, JavaHome, JdkVersion | None]:

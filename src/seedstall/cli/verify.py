@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from seedstall.model.trial import Question, Series, Trial, Use
 
 MOST_AT_ONCE = 4
+NO_JVM = "is that a java program, and do this shell's limits (ulimit -v, -u, -n) leave one room?"
 CELL_S = 0.6
 """What a cell takes as a rule, on one processor: a JVM's start, and the time it is kept waiting."""
 
@@ -98,7 +99,7 @@ def verify(
     Every cell is a JVM of its own, with a class that asks for its first random bytes, and ends within the time-out.
     Of a PID its /proc is read, nothing else: its own flags (collector, agents, ports, heap) are not used.
 
-    Exit codes: 10 a use waits, with the present setting or the fix (getInstanceStrong() counts with --only strong);
+    Exit codes: 10 a use waits or fails, with the present setting or the fix (getInstanceStrong(): with --only strong);
     0 none does; 4 some could not be tried; 3 not a java that can be.
 
     Examples: seedstall verify 8712; seedstall verify --java /usr/bin/java --only SHA1PRNG;
@@ -121,7 +122,11 @@ def verify(
         series = _tried(chosen, cells, timeout, quiet=quiet)
         notes = list(chosen.notes)
         if FIX not in {s.name for s in chosen.settings}:
-            notes.append("the recommended java.security.egd is set already: no other was tried")
+            notes.append(
+                "that java.security.egd is set already: no other was tried"
+                if set_egd is not None
+                else "the recommended java.security.egd is set already: no other was tried"
+            )
         settings = engine.told(chosen.settings, series)
         told = engine.account(
             series, settings, asked_for=uses if only else (), kernel=chosen.kernel
@@ -139,6 +144,7 @@ def verify(
             notes=notes,
             quiet=quiet,
             verbose=verbose,
+            width=_columns() if output is None else None,
         )
     put(text, output)
     if not exit_zero:
@@ -167,6 +173,13 @@ def _uses(only: Sequence[Only], *, every: bool) -> tuple[Use, ...]:
     return EVERY_USE if every else USES
 
 
+def _columns() -> int | None:
+    """Of the terminal that shows it."""
+    import shutil  # noqa: PLC0415
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def _at_once() -> int:
     return min(MOST_AT_ONCE, len(os.sched_getaffinity(0)))
 
@@ -183,13 +196,17 @@ def _beforehand(chosen: Chosen, cells: Sequence[Question], timeout: float) -> st
 
 def _tried(chosen: Chosen, cells: Sequence[Question], timeout: float, *, quiet: bool) -> Series:
     """All cells; the first alone, since nothing else is worth a start where this java is none."""
+    from seedstall.cli.subject import refused_by_the_host  # noqa: PLC0415
     from seedstall.effect.experiment import Laboratory  # noqa: PLC0415
     from seedstall.model.trial import Outcome, Series  # noqa: PLC0415
 
     progress = _Progress(len(cells), shown=not quiet and sys.stderr.isatty())
-    with Laboratory(
-        chosen.subject, chosen.settings, at_once=_at_once(), limit_s=timeout
-    ) as laboratory:
+    with (
+        refused_by_the_host(),
+        Laboratory(
+            chosen.subject, chosen.settings, at_once=_at_once(), limit_s=timeout
+        ) as laboratory,
+    ):
         first = _first(laboratory, cells, progress)
         rest = laboratory.series([c for c in cells if c not in first], progress.tell)
     progress.end()
@@ -210,7 +227,7 @@ def _first(
         (trial,) = laboratory.series([cell], progress.tell).trials
         found[cell] = trial
         if trial.outcome is Outcome.FAILED and not laboratory.came_up:
-            raise NoSuchTargetError(f"no JVM came up: {trial.why}", "is --java a java program?")
+            raise NoSuchTargetError(f"no JVM came up: {trial.why}", NO_JVM)
         if trial.outcome is not Outcome.NOT_COVERED:
             break
     return found
@@ -242,7 +259,8 @@ class _Progress:
         if self._shown:
             use, setting = trial.question
             line = f"{self._done}/{self._total} {use}, {setting}: {trial.outcome}"
-            sys.stderr.write(f"\r\x1b[K{line}")
+            # A line that wraps cannot be written over.
+            sys.stderr.write(f"\r\x1b[K{line[: (_columns() or 80) - 1]}")
             sys.stderr.flush()
 
     def end(self) -> None:

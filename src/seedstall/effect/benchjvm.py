@@ -84,9 +84,9 @@ class JvmBench:
         self._starts = starts
         self._only = only
         self._orphans = Orphans()
-        self._folder = Path(tempfile.mkdtemp(prefix="seedstall-"))
-        self._folder.chmod(0o755)
-        shutil.copy(PROBE, self._folder)
+        self._folder: Path | None = None
+        """Only where there is no namespace, which would leave nothing whatever ends us."""
+        self._place: list[str] = []
         self.java = ""
         self.vm = ""
         self.timer_ns: float | None = None
@@ -97,16 +97,31 @@ class JvmBench:
 
     def _started(self, egd: Egd, words: Sequence[str]) -> ProbeJvm:
         subject, token = self._subject, secrets.token_hex(8)
-        elsewhere = subject.root is not None or subject.process_fd >= 0
-        place = [f"dir={self._folder}"]
-        if elsewhere:
-            place = ["bare=1", f"copy={PROBE}", *subject.words()]
+        self._place = self._place or self._found_place()
+        place = self._place
         value = [f"-Djava.security.egd={egd.value}"] if egd.value is not None else []
         command = [subject.java, *PLAIN, *value, *egd.options, "-cp", HERE, "SeedMeter"]
         command += [words[0], token, *words[1:]]
         return ProbeJvm(
             Launch(place, command, subject.environment(), subject.process_fd, token, None)
         )
+
+    def _found_place(self) -> list[str]:
+        """Where our class lies: in a namespace if one may be had, else in a directory of our own."""
+        subject = self._subject
+        place = ["bare=1", f"copy={PROBE}", *subject.words()]
+        tried = Launch(
+            [*place, "check=1"], [subject.java], subject.environment(), subject.process_fd, ""
+        )
+        if subject.root is not None or subject.process_fd >= 0:
+            return place
+        with ProbeJvm(tried) as check:
+            if check.answer in tuple(How):
+                return place
+        self._folder = Path(tempfile.mkdtemp(prefix="seedstall-"))
+        self._folder.chmod(0o755)  # the JVM may be another user's
+        shutil.copy(PROBE, self._folder)
+        return [f"dir={self._folder}", *subject.words()]
 
     def _ended(self, jvm: ProbeJvm, limit_s: float) -> str:
         """Let it run to its end; ``""``, or why it gave no result."""
@@ -197,7 +212,8 @@ class JvmBench:
     def close(self) -> None:
         """End what is left of the JVMs, and take the files away."""
         self._orphans.end()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         """Itself."""

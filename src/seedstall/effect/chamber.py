@@ -8,7 +8,8 @@ that only it sees; its place takes the place of ``@DIR@`` in the command. So no 
 target's own files are neither hidden nor written to. The FIFOs' open ends go to the starter through SOCKET.
 
 Options: ``process=FD`` (of a /proc/PID: its mount namespace and root), ``root=DIR``, ``cwd=DIR``, ``uid=N``,
-``gid=N``, ``groups=N,N``, ``copy=FILE`` (each), ``keep=PATH`` (each: is not to be covered by the tmpfs), ``dir=DIR``
+``gid=N``, ``groups=N,N``, ``copy=FILE`` (each), ``file=NAME:FD`` (each: what that descriptor holds),
+``keep=PATH`` (each: is not to be covered by the tmpfs), ``dir=DIR``
 (no namespace: everything lies there already), ``check=1`` (do all but the command), ``bare=1`` (cover no device),
 ``parent=PID`` (of the starter: where that has ended, nothing is started).
 """
@@ -34,6 +35,10 @@ PLACES = ("/dev/shm", "/mnt", "/media", "/srv", "/opt", "/run", "/var/tmp", "/tm
 """Where the tmpfs may lie: the first that is there and holds nothing that the command needs."""
 HERE = "@DIR@"
 DEVICES = ("/dev/random", "/dev/urandom")
+TMPFS_SIZE = 16 << 20
+"""Of a JVM that fills all it finds, too, no more memory is taken than that."""
+NO_CORE = 1
+"""The limit at which the kernel hands no core to a pipe's program either, as it does at 0 (fs/coredump.c)."""
 
 
 class Options:
@@ -69,8 +74,9 @@ def isolate(options: Options, files: dict[str, bytes]) -> tuple[str, str, list[i
         # Another pid namespace's: a JVM finds its libraries through /proc/self.
         _mount("proc", "/proc", "proc")
     place = _place([*options.all("keep"), options.one("cwd")])
-    _mount("tmpfs", place, "tmpfs")
-    Path(place).chmod(0o755)
+    # Of the JVM's user, too: where its error file finds no room, a JVM that crashes writes it into its working
+    # directory, which is the target's.
+    _mount("tmpfs", place, "tmpfs", f"mode=1777,size={TMPFS_SIZE}")
     for name, content in files.items():
         Path(place, name).write_bytes(content)
         Path(place, name).chmod(0o644)
@@ -95,7 +101,8 @@ def _join(process: int) -> bool:
 
 
 def _place(needed: Sequence[str]) -> str:
-    wanted = [str(Path(path).resolve()) for path in needed if path]
+    # Not Path.resolve, which raises where links go round in circles.
+    wanted = [os.path.realpath(path) for path in needed if path]  # noqa: TID251 - see above
     for place in PLACES:
         inside = f"{place}/"
         if Path(place).is_dir() and not any((path + "/").startswith(inside) for path in wanted):
@@ -103,9 +110,10 @@ def _place(needed: Sequence[str]) -> str:
     raise OSError(2, "no directory is free for a tmpfs", "mount tmpfs")
 
 
-def _mount(kind: str, target: str, source: str) -> None:
+def _mount(kind: str, target: str, source: str, data: str = "") -> None:
     flags = 2 | 4  # MS_NOSUID, MS_NODEV
-    result = namespace.libc.mount(source.encode(), target.encode(), kind.encode(), flags, None)
+    words = (source.encode(), target.encode(), kind.encode())
+    result = namespace.libc.mount(*words, flags, data.encode() or None)
     namespace.call(f"mount {target}", result)
 
 
@@ -129,12 +137,22 @@ def become(options: Options) -> None:
         gid = int(options.one("gid"))
         os.setresgid(gid, gid, gid)
         os.setresuid(int(uid), int(uid), int(uid))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    core = NO_CORE if most == resource.RLIM_INFINITY else min(NO_CORE, most)
+    resource.setrlimit(resource.RLIMIT_CORE, (core, core))
     # After the change of user, which takes it away.
     death = namespace.libc.prctl(namespace.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     namespace.call("prctl", death)
     if os.getppid() != int(options.one("parent")):
         raise OSError(3, "its starter has ended", "it")
+
+
+def _held(word: str) -> tuple[str, bytes]:
+    """What the descriptor of ``NAME:FD`` holds."""
+    name, _, number = word.rpartition(":")
+    with os.fdopen(int(number), "rb") as file:
+        file.seek(0)
+        return name, file.read()
 
 
 def main(argv: list[str]) -> int:
@@ -145,6 +163,7 @@ def main(argv: list[str]) -> int:
         starter.set_inheritable(False)
         try:
             files = {Path(path).name: Path(path).read_bytes() for path in options.all("copy")}
+            files |= dict(map(_held, options.all("file")))
             how, place, ends = "egd", options.one("dir"), list[int]()
             if options.one("process"):
                 os.set_inheritable(int(options.one("process")), False)  # noqa: FBT003 - positional-only

@@ -62,6 +62,10 @@ THREADED_NAME = "SeedGenerator T"
 PROPERTIES = "seedstall.security"
 KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR")
 """Variables that a ``java`` which is a script may need. No other is handed on: options hide in many."""
+CHARSET = ("LC_ALL", "LC_CTYPE", "LANG")
+"""Strongest first: what a JVM reads its command line and file names by."""
+QUIET_J9 = "-Xshareclasses:none -Xdump:none"
+"""OpenJ9 keeps a class cache of its user's, and writes javacores and heap dumps into the working directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,13 @@ class Subject:
     env: Mapping[str, str] | None = None
 
     def environment(self) -> dict[str, str]:
-        """What the JVM gets: nothing of the target's."""
+        """What the JVM gets: of the target's only the character set, in which a path of its settings is written."""
         given = os.environ if self.env is None else self.env
         env = {name: given[name] for name in KEPT if name in given}
-        return {"PATH": "/usr/bin:/bin", **env, "LC_ALL": "C"}
+        charset = next((given[name] for name in CHARSET if given.get(name)), "C")
+        ours = {"LANG": "C", "LC_CTYPE": charset}
+        ours |= dict.fromkeys(("OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS"), QUIET_J9)
+        return {"PATH": "/usr/bin:/bin", **env, **ours}
 
     def words(self) -> list[str]:
         """The same for chamber.py."""
@@ -121,7 +128,8 @@ class Laboratory:
         self._limit_s = limit_s
         self.how = How.MOUNT
         self._active: list[ProbeJvm] = []
-        self._folder = Path(tempfile.mkdtemp(prefix="seedstall-"))
+        self._folder: Path | None = None
+        """Only where there is no namespace: whatever ends us, a tmpfs of a namespace leaves nothing."""
         self.no_namespace = ""
         self.came_up = False
         """Whether the probe said a word in any JVM."""
@@ -214,19 +222,12 @@ class Laboratory:
         """How *question* is put; ``None``: how it is found out whether any can be."""
         subject, token = self._subject, secrets.token_hex(8)
         setting = self._settings[question.setting] if question is not None else _BARE
-        here = self._folder / token
-        here.mkdir()
-        for folder in (self._folder, here):
-            folder.chmod(0o755)  # the JVM may be another user's
-        copies = [PROBE]
-        if setting.properties is not None:
-            (here / PROPERTIES).write_bytes(setting.properties)
-            copies.append(here / PROPERTIES)
-        words, egd, fifos = [f"copy={path}" for path in copies], setting.egd, None
+        files = {} if setting.properties is None else {PROPERTIES: setting.properties}
+        words, egd, fifos = [f"copy={PROBE}"], setting.egd, None
         if question is None:
             words.append("check=1")
         elif self.how is How.EGD:
-            shutil.copy(PROBE, here)
+            here = self._place(token, files)
             words, fifos = [f"dir={here}"], _fifos(here)
             stand_in = _stand_in(setting)
             egd = (here / stand_in[1:]).as_uri() if stand_in else egd
@@ -242,7 +243,21 @@ class Laboratory:
             subject.process_fd,
             token,
             fifos,
+            files if fifos is None else {},
         )
+
+    def _place(self, name: str, files: Mapping[str, bytes]) -> Path:
+        """A directory that holds the probe, and *files*."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="seedstall-"))
+        here = self._folder / name
+        here.mkdir()
+        for folder in (self._folder, here):
+            folder.chmod(0o755)  # the JVM may be another user's
+        shutil.copy(PROBE, here)
+        for file, data in files.items():
+            (here / file).write_bytes(data)
+        return here
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
@@ -252,7 +267,8 @@ class Laboratory:
             start.close()
         self._active.clear()
         self._orphans.end()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -443,9 +459,12 @@ class _Experiment:
         return Outcome.GOES_ON, Device.URANDOM if taken[1] else Device.NONE
 
     def _error(self, error: str) -> Trial:
-        if "NoSuchAlgorithmException" in error:
-            return Trial(self._question, Outcome.NO_GENERATOR, Device.NONE, why=error[:300])
-        return self._failed(error[:300])
+        why = visible(error[:300])
+        # getInstanceStrong() is there since 8: where it finds nothing, its list names nothing that is there.
+        strong = self._question.use.instance is Instance.STRONG
+        if "NoSuchAlgorithmException" in error and not strong:
+            return Trial(self._question, Outcome.NO_GENERATOR, Device.NONE, why=why)
+        return Trial(self._question, Outcome.THROWS, Device.NONE, why=why)
 
     def _over(self) -> Trial:
         """It did not end: filled or not, which is no proof of a wait on the device."""

@@ -38,7 +38,7 @@ def call(what: str, result: int) -> None:
 
 def bind(source: str, target: str) -> None:
     """Show *source*, with all that is mounted below it, in the place of *target*."""
-    result = libc.mount(source.encode(), target.encode(), None, MS_BIND | MS_REC, None)
+    result = libc.mount(os.fsencode(source), os.fsencode(target), None, MS_BIND | MS_REC, None)
     call(f"mount {target}", result)
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,8 @@ class Launch:
     process_fd: int
     token: str
     fifos: tuple[Path, Path] | None = None
+    files: Mapping[str, bytes] | None = None
+    """Small files that chamber.py lays beside the probe, by name: handed over in memory, so that none is left."""
 
 
 class Fifo:
@@ -102,10 +104,15 @@ class ProbeJvm:
         stdin, self._input = os.pipe2(os.O_CLOEXEC)
         self.output, stdout = os.pipe2(os.O_CLOEXEC)
         ours, theirs = socket.socketpair()
-        program = [sys.executable, "-I", "-S", str(Path(__file__).with_name("chamber.py"))]
-        words = [*launch.words, f"parent={os.getpid()}"]
+        # In UTF-8 whatever the JVM's locale says: the words are paths.
+        python = [sys.executable, "-I", "-S", "-X", "utf8"]
+        program = [*python, str(Path(__file__).with_name("chamber.py"))]
+        held = {name: _in_memory(data) for name, data in (launch.files or {}).items()}
+        words = [*launch.words, *(f"file={name}:{fd}" for name, fd in held.items())]
+        words.append(f"parent={os.getpid()}")
         arguments = [str(theirs.fileno()), *words, "--", *launch.command]
-        passed = [theirs.fileno(), *([launch.process_fd] if launch.process_fd >= 0 else [])]
+        passed = [theirs.fileno(), *held.values()]
+        passed += [launch.process_fd] if launch.process_fd >= 0 else []
         with ours:
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - a list, no shell
@@ -119,8 +126,8 @@ class ProbeJvm:
                 )
             finally:
                 theirs.close()
-                os.close(stdin)
-                os.close(stdout)
+                for fd in (stdin, stdout, *held.values()):
+                    os.close(fd)
             self._closed = False
             os.set_blocking(self.output, False)
             try:
@@ -186,13 +193,15 @@ class ProbeJvm:
                 yield fields(line[at + len(head) :])
 
     def tail(self) -> str:
-        """The last line that was printed and is not the probe's, for people."""
+        """The last line that was printed and is not the probe's, nor a stack's, for people."""
         lines = [
             line.decode(errors="replace").strip()
             for line in self.text.split(b"\n")
             if not line.startswith((b"seedmeter ", b"Picked up "))
         ]
-        return visible(next((line for line in reversed(lines) if line), ""))[:SHOWN]
+        # Of a stack trace the error itself.
+        last = next((line for line in reversed(lines) if line and not line.startswith("at ")), "")
+        return visible(last)[:SHOWN]
 
     def code(self) -> int | None:
         """The exit code, ``None`` while it runs. It is not reaped: nobody else can have its group's number."""
@@ -226,6 +235,14 @@ class ProbeJvm:
     ) -> None:
         """Close it."""
         self.close()
+
+
+def _in_memory(data: bytes) -> int:
+    """A descriptor of an unnamed file that holds *data*."""
+    fd = os.memfd_create("seedstall")
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(data)
+    return fd
 
 
 class Orphans:

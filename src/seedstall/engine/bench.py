@@ -109,7 +109,7 @@ def kernel_notes(bench: Bench, kernel: KernelRandom | None) -> Iterator[str]:
         )
     rand = bench.of("libc rand() 16")
     if rand is not None and rand.net is not None:
-        yield "rand() can be predicted and is no generator for keys or tokens: it is here for comparison"
+        yield "rand() is here for comparison alone: it can be predicted, and makes no key that is one"
     if kernel is not None and kernel.state is PoolState.NOT_READY:
         yield "the kernel's generator is not seeded yet: figures of its first seconds are not those of later"
 

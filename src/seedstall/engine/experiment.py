@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seedstall.knowledge.egd import STRONG_NONBLOCKING
+from seedstall.knowledge.egd import STRONG_NONBLOCKING, EgdFault, egd_problem
 from seedstall.knowledge.seeding import behaviour, effective_source
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.kernel import KernelRandom
@@ -46,6 +46,7 @@ EVERY_USE = tuple(
     )
 )
 WAITS = (Outcome.BLOCKS, Outcome.DELAYED)
+FAULTY = (*WAITS, Outcome.THROWS)
 OPEN = (Outcome.FAILED, Outcome.NOT_COVERED)
 
 
@@ -64,6 +65,7 @@ def told(settings: Sequence[Setting], series: Series) -> tuple[Setting, ...]:
     said = next((t.said for t in series.trials if t.said and t.question.setting == PRESENT), None)
     source = (said or {}).get("source")
     words = f"securerandom.source={source}" if source else "no securerandom.source"
+    words = words if said is not None else "the JDK's own"
     return tuple(s if s.words else s._replace(words=words) for s in settings)
 
 
@@ -89,6 +91,7 @@ def account(
     notes = (
         *_strong_note(strong, counts=bool(asked_for)),
         *_changed_default(series),
+        *_poor_sources(series, settings),
         *_lacking(series),
         *_kernel_note(kernel, counted),
     )
@@ -116,7 +119,7 @@ def _with_the_fix(counted: Sequence[Trial], known: dict[str, Setting]) -> tuple[
 
 
 def _status(trials: Sequence[Trial]) -> Status:
-    if any(t.outcome in WAITS for t in trials):
+    if any(t.outcome in FAULTY for t in trials):
         return Status.AT_RISK
     if any(t.outcome in OPEN for t in trials) or not any(
         t.outcome is Outcome.GOES_ON for t in trials
@@ -132,8 +135,8 @@ def _sentence(
     present: str, before: Sequence[Trial], fix: str, after: Sequence[Trial], *, besides: bool
 ) -> str:
     """The answer. *besides* is whether the strong instance, which does not count, waits."""
-    still = [t for t in after if t.outcome in WAITS]
-    waiting = [t for t in before if t.outcome in WAITS]
+    still = [t for t in after if t.outcome in FAULTY]
+    waiting = [t for t in before if t.outcome in FAULTY]
     if not waiting:
         but = " but getInstanceStrong()" if besides else ""
         worse = f"; with {fix} {_what_waits(still)}" if still else ""
@@ -153,7 +156,11 @@ def _sentence(
 def _what_waits(waiting: Sequence[Trial]) -> str:
     blocks = [t for t in waiting if t.outcome is Outcome.BLOCKS]
     delayed = [t for t in waiting if t.outcome is Outcome.DELAYED]
+    failing = [t for t in waiting if t.outcome is Outcome.THROWS]
     parts: list[str] = []
+    if failing:
+        verb = "fails" if len(failing) == 1 else "fail"
+        parts.append(f"{_names(failing)} {verb} ({failing[0].why.partition(':')[0]})")
     if blocks:
         one = len(blocks) == 1
         parts.append(
@@ -199,9 +206,9 @@ def _strong_note(strong: Sequence[Trial], *, counts: bool) -> Iterator[str]:
         return
     cured = outcome.get(STRONG)
     end = {
-        Outcome.GOES_ON: f"{STRONG_OPTION} does, and was tried",
-        Outcome.BLOCKS: f"{STRONG_OPTION}, appended, does not either: is security.overridePropertiesFile off?",
-    }.get(cured or Outcome.NOT_COVERED, f"only {STRONG_OPTION} does")
+        Outcome.GOES_ON: f"with {STRONG_OPTION} it does not, which was tried",
+        Outcome.BLOCKS: f"with {STRONG_OPTION}, appended, it blocks, too: is security.overridePropertiesFile off?",
+    }.get(cured or Outcome.NOT_COVERED, f"only {STRONG_OPTION} would cure it")
     aside = "" if counts else ". It does not count here unless --only strong names it"
     yield f"getInstanceStrong() blocks whatever java.security.egd says; {end}{aside}"
 
@@ -215,6 +222,26 @@ def _changed_default(series: Series) -> Iterator[str]:
     before, after = algorithms.get(PRESENT), algorithms.get(FIX)
     if before and after and before != after:
         yield f"new SecureRandom() is {before} now, and {after} with the fix"
+
+
+def _poor_sources(series: Series, settings: Sequence[Setting]) -> Iterator[str]:
+    """What a seed source is that delays or breaks, and one that holds no randomness: that is quick, and no seed."""
+    jdk = next((v for t in series.trials if (v := version_of(t)) is not None), None)
+    poor = {
+        t.question.setting for t in series.trials if t.outcome in (Outcome.DELAYED, Outcome.THROWS)
+    }
+    for setting in settings:
+        told = next(
+            (t.said for t in series.trials if t.said and t.question.setting == setting.name), None
+        )
+        source = setting.egd or setting.source or (told or {}).get("source") or ""
+        if setting.name == STRONG or not source:
+            continue
+        problem = egd_problem(source, jdk)
+        if problem is None:
+            continue
+        if setting.name in poor or problem.fault is EgdFault.NO_RANDOMNESS:
+            yield f"{setting.name}: {source}: {problem.message}"
 
 
 def _lacking(series: Series) -> Iterator[str]:
@@ -262,7 +289,12 @@ def difference(trial: Trial, setting: Setting) -> str:
     Under an egd that names our FIFO the source is another string, and a file nobody knows: nothing is compared.
     """
     jdk = version_of(trial)
-    if trial.outcome in OPEN or jdk is None or trial.said is None or setting.name == STRONG:
+    if (
+        trial.outcome in (*OPEN, Outcome.THROWS)
+        or jdk is None
+        or trial.said is None
+        or setting.name == STRONG
+    ):
         return ""
     said = trial.said
     egd = said.get("egd")
@@ -274,7 +306,9 @@ def difference(trial: Trial, setting: Setting) -> str:
     if table.doubt or (table.device is Device.UNKNOWN):
         return ""
     seen = (trial.algorithm.removeprefix("NativePRNG"), trial.device)
-    expected = (str(table.algorithm or "").removeprefix("NativePRNG"), table.device)
+    # Only the two devices are watched: a file of the configuration's own is neither.
+    device = Device.NONE if table.device is Device.OTHER else table.device
+    expected = (str(table.algorithm or "").removeprefix("NativePRNG"), device)
     if seen == expected:
         return ""
     return (

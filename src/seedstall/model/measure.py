@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from seedstall.model.record import dataclass
 
@@ -14,6 +14,9 @@ AFTERWARDS = "each of 10,000 calls afterwards, 16 bytes"
 BY_THREADS = "drawn by threads, 16 bytes a call"
 QUEUED = "time in which a thread of these slept for a lock"
 """Groups of figures that are compared with each other."""
+
+MUST_AGREE = ("kernel", "processors", "python", "java", "present", "each run", "each figure")
+"""Facts of a run by which its figures may be compared with another's."""
 
 EDGE = 0.1
 """From the tenth to the ninetieth hundredth: what one interrupt or one quiet moment did is left out of the spread."""
@@ -112,6 +115,26 @@ class Earlier:
     median: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """An earlier run: of which bench, its figures by key, and what it said of the host and the means."""
+
+    what: str
+    figures: Mapping[str, Earlier]
+    facts: Mapping[str, str]
+
+
+def differences(
+    before: Mapping[str, str], now: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, str, str], ...]:
+    """The facts that make two runs no two of one thing: name, then, now. One that was not told is no difference."""
+    return tuple(
+        (name, before[name], value)
+        for name, value in now
+        if name in MUST_AGREE and name in before and before[name] != value
+    )
 
 
 def change(now: Measurement, before: Earlier) -> Change | None:

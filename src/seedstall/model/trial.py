@@ -63,6 +63,8 @@ class Outcome(StrEnum):
     """The threaded seeder: no device, seconds all the same."""
     NO_GENERATOR = "no-generator"
     """That JDK has none of that name."""
+    THROWS = "throws"
+    """The use itself fails with the error of ``why``, whatever the device holds: a setting broke the provider."""
     NOT_COVERED = "not-covered"
     """Cannot be tried by the means that are allowed here; ``why`` says what would."""
     FAILED = "failed"

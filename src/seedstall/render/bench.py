@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from seedstall import __version__
-from seedstall.model.measure import Bench, Change, Earlier, Measurement
+from seedstall.model.measure import Before, Bench, Change, Earlier, Measurement
 from seedstall.model.redact import redact, visible
 from seedstall.render.document import SCHEMA
 from seedstall.render.plot import Bar, Group, plot
@@ -18,6 +18,8 @@ NOISE = 0.1
 """Part of a figure below which what is left of it after the overhead is none."""
 FINITE = 1e300
 """Above it are no figures, but what a file may hold in their place (JSON has no infinity; Python reads one)."""
+SHOWN = 200
+"""Letters of what a file says."""
 NS_A_MB = 1000.0
 """Bytes by nanoseconds, times this: megabytes a second."""
 
@@ -28,16 +30,17 @@ def render(
     changes: Sequence[Change] = (),
     *,
     compared: bool = False,
+    other: Sequence[tuple[str, str, str]] = (),
     quiet: bool = False,
 ) -> str:
-    """As text. *compared* is whether an earlier run was handed over."""
+    """As text. *compared* is whether an earlier run was handed over, *other* in what else the two differ."""
     lines = [sentence]
     if not quiet:
         lines += ["", *(f"{name:<{_ROW}}{value}" for name, value in bench.facts)]
         for group, found in itertools.groupby(bench.measurements, key=lambda m: m.group):
             lines += ["", *_table(group, list(found))]
         lines += ["", *(f"note: {note}" for note in bench.notes)] if bench.notes else []
-        lines += ["", *_compared(changes)] if compared else []
+        lines += ["", *_compared(changes, other)] if compared else []
     return redact("".join(f"{visible(line)}\n" for line in lines))
 
 
@@ -79,8 +82,11 @@ def figure(value: float | None) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"  # noqa: PLR2004 - the same
 
 
-def _compared(changes: Sequence[Change]) -> Iterator[str]:
-    """Against the earlier run, what is clearly other first."""
+def _compared(changes: Sequence[Change], other: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Against the earlier run: whether it was of the same thing, and what is clearly other first."""
+    if other:
+        yield "the baseline is not of the same thing, so what differs may come of that:"
+        yield from (f"  {name}: {before[:SHOWN]} then, {now} now" for name, before, now in other)
     if not changes:
         yield "against the baseline: it holds none of these figures"
         return
@@ -96,7 +102,12 @@ def _compared(changes: Sequence[Change]) -> Iterator[str]:
         )
 
 
-def as_json(bench: Bench, sentence: str, changes: Sequence[Change] = ()) -> str:
+def as_json(
+    bench: Bench,
+    sentence: str,
+    changes: Sequence[Change] = (),
+    other: Sequence[tuple[str, str, str]] = (),
+) -> str:
     """As one JSON object, which ``--baseline`` reads."""
     document: dict[str, object] = {
         "schema": SCHEMA,
@@ -109,6 +120,10 @@ def as_json(bench: Bench, sentence: str, changes: Sequence[Change] = ()) -> str:
         "changes": [
             {"key": c.key, "before": c.before, "now": c.now, "ratio": c.ratio, "clear": c.clear}
             for c in changes
+        ],
+        "baseline_differs": [
+            {"fact": name, "before": redact(before[:SHOWN]), "now": redact(now)}
+            for name, before, now in other
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -131,8 +146,8 @@ def _measured(found: Measurement) -> dict[str, object]:
     }
 
 
-def earlier(text: str) -> tuple[str, Mapping[str, Earlier]]:
-    """Which bench an earlier run's JSON is of, and its figures by key.
+def earlier(text: str) -> Before:
+    """An earlier run, of its JSON.
 
     Raises:
         ValueError: it is none.
@@ -153,7 +168,12 @@ def earlier(text: str) -> tuple[str, Mapping[str, Earlier]]:
         numbers = [float(f) for f in figures if isinstance(f, int | float) and abs(f) < FINITE]
         if len(numbers) == len(figures):
             found[key] = Earlier(str(item.get("unit")), *numbers)
-    return str(document.get("bench")), found
+    facts = {
+        name: value
+        for name, value in _object(document.get("facts")).items()
+        if isinstance(value, str)
+    }
+    return Before(str(document.get("bench")), found, facts)
 
 
 def _object(found: object) -> Mapping[str, object]:

@@ -205,7 +205,7 @@ def _verified() -> Schema:
             "why": _TEXT,
         }
     )
-    java = dict.fromkeys(("path", "version", "vendor", "vm", "home"), word)
+    java: dict[str, Schema] = dict.fromkeys(("path", "version", "vendor", "vm", "home"), word)
     return _object(
         {
             "schema": {"const": 1},

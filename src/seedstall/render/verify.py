@@ -17,6 +17,9 @@ MEANS = {
     "egd": "a FIFO named by java.security.egd in the device's place (no mount namespace could be had)",
 }
 _ROW = 11
+_ERROR = 40
+_NARROWEST = 40
+"""Columns below which nothing is made narrower any more."""
 
 
 def render(
@@ -28,11 +31,18 @@ def render(
     notes: Sequence[str] = (),
     quiet: bool = False,
     verbose: int = 0,
+    width: int | None = None,
 ) -> str:
-    """As text. *subject* is the program in words, *notes* what else must be told."""
+    """As text. *subject* is the program in words, *notes* what else must be told.
+
+    In *width* columns where that is given: a table that is wider becomes a block for each use.
+    """
     lines = [account.sentence]
     if not quiet:
-        lines += ["", *_facts(series, settings, subject), "", *_table(series.trials, settings)]
+        lines += ["", *_facts(series, settings, subject), ""]
+        table = list(_table(series.trials, settings))
+        wide = width is not None and max(map(len, table)) > max(width, _NARROWEST)
+        lines += _blocks(series.trials, settings) if wide else table
         told = [*account.notes, *notes, *_uncovered(series), *account.differences]
         lines += ["", *(f"note: {note}" for note in told)] if told else []
         lines += ["", *_evidence(series.trials)] if verbose else []
@@ -63,6 +73,17 @@ def _table(trials: Sequence[Trial], settings: Sequence[Setting]) -> Iterator[str
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
+def _blocks(trials: Sequence[Trial], settings: Sequence[Setting]) -> Iterator[str]:
+    """The same for a narrow terminal: each use, below it a line a setting."""
+    names = [s.name for s in _tried(trials, settings)]
+    cells = {(t.question.use, t.question.setting): cell(t) for t in trials}
+    longest = max(map(len, names))
+    yield "first use of"
+    for use in dict.fromkeys(t.question.use for t in trials):
+        yield str(use)
+        yield from (f"  {n:<{longest}}  {cells[use, n]}" for n in names if (use, n) in cells)
+
+
 def _tried(trials: Sequence[Trial], settings: Sequence[Setting]) -> list[Setting]:
     return [s for s in settings if any(t.question.setting == s.name for t in trials)]
 
@@ -80,16 +101,21 @@ def _went(trial: Trial) -> str:
             after = f" ({_ms(trial.ms)} once filled)" if trial.ms is not None else " (for good)"
             return f"{trial.device} BLOCKS{after}"
         case Outcome.GOES_ON:
-            device = str(trial.device) if trial.device.startswith("/") else "no device"
+            device = str(trial.device) if trial.device.startswith("/") else "neither device"
             return f"{device} {_ms(trial.ms)}"
         case Outcome.DELAYED:
             return f"no device, threaded seeder {_ms(trial.ms)}"
-        case Outcome.NO_GENERATOR:
-            return "this JDK has none"
-        case Outcome.NOT_COVERED:
-            return "not covered"
-        case Outcome.FAILED:
-            return "FAILED"
+        case Outcome.THROWS:
+            return f"FAILS: {trial.why.partition(':')[0].rpartition('.')[2][:_ERROR]}"
+        case other:
+            return _UNMEASURED[other]
+
+
+_UNMEASURED = {
+    Outcome.NO_GENERATOR: "no such generator",
+    Outcome.NOT_COVERED: "not covered",
+    Outcome.FAILED: "FAILED",
+}
 
 
 def _ms(value: float | None) -> str:
@@ -103,13 +129,14 @@ def _uncovered(series: Series) -> Iterator[str]:
     for outcome, verb in (
         (Outcome.NOT_COVERED, "could not be tried"),
         (Outcome.FAILED, "was not measured"),
+        (Outcome.THROWS, "failed"),
     ):
         whys: dict[str, list[Use]] = {}
         for trial in series.trials:
             if trial.outcome is outcome:
                 whys.setdefault(trial.why, []).append(trial.question.use)
         for why, uses in whys.items():
-            yield f"{', '.join(map(str, dict.fromkeys(uses)))} {verb}: {why}"
+            yield f"{', '.join(map(str, dict.fromkeys(uses)))} {verb}: {why or 'it does not say why'}"
     if series.no_namespace:
         yield f"no mount namespace: {series.no_namespace}"
 
