@@ -14,6 +14,7 @@ from seedstall.cli.app import application
 from seedstall.effect.apply import apply
 from seedstall.knowledge.surfaces import BY_NAME
 from seedstall.model.errors import NoSuchTargetError, SeedstallError, UsageError
+from seedstall.remedy.request import GivenFile
 
 DUMP = """\
 Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
@@ -317,3 +318,60 @@ def test_a_log_is_evidence_whatever_it_looks_like(dump: Path, tmp_path: Path) ->
     log = tmp_path / "catalina.out"
     log.write_bytes(b"kind: x\nname=value\njava -jar x\n" + dump.read_bytes())
     assert "--surface tomcat-setenv, by what the target is" in run(log).stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_link_on_the_way_that_another_user_planted_is_not_followed(
+    tmp_path: Path, *, undone: bool
+) -> None:
+    (tmp_path / "real").mkdir()
+    file = tmp_path / "real/setenv.sh"
+    file.write_text("", "utf-8")
+    (tmp_path / "bin").symlink_to("real")
+    named = tmp_path / "bin/setenv.sh"
+    if undone:
+        run(named, "--jdk", "17", "--apply")
+    before = file.read_bytes()
+    os.chown(tmp_path / "bin", 65534, 65534, follow_symlinks=False)
+    with pytest.raises(SeedstallError, match="bin is a link that user 65534 made"):
+        run(named, *(("--undo",) if undone else ("--jdk", "17", "--apply")))
+    assert file.read_bytes() == before
+
+
+def test_a_file_of_another_root_is_not_this_hosts(tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_text("FROM x\n", "utf-8")
+    module._check_here(str(file), GivenFile(str(file), b""))
+    other = GivenFile(str(tmp_path / "elsewhere/Dockerfile"), b"")
+    with pytest.raises(UsageError, match="leads into another process's root"):
+        module._check_here(str(file), other)
+
+
+def test_a_settings_file_that_is_too_large_is_said_to_be(tmp_path: Path) -> None:
+    file = tmp_path / "setenv.sh"
+    file.write_bytes(b"#\n" * (1 << 20))
+    for surface in ((), ("--surface", "tomcat-setenv")):
+        with pytest.raises(SeedstallError, match="larger than 1024 KiB, and no settings file is"):
+            run(file, "--jdk", "17", *surface)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setenv.sh", 'CATALINA_OPTS="-Djava.security.egd=file:/dev/urandom"\n'),
+        ("java.security", "securerandom.source=file:/dev/urandom\n"),
+        ("x.service", "[Service]\nEnvironment=JAVA_OPTS=-Djava.security.egd=file:/dev/urandom\n"),
+    ],
+)
+def test_of_a_jdk_that_is_not_known_a_value_that_cures_most_is_kept(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    result = run(file)
+    assert result.stdout == ""
+    assert "file:/dev/urandom already" in result.stderr
+    assert "file:/dev/./urandom" in run(file, "--jdk", "7").stdout
+    file.write_text(text.replace("/dev/urandom", "/dev/random"), "utf-8")
+    assert "file:/dev/./urandom" in run(file).stdout

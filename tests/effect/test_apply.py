@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -304,6 +305,40 @@ def test_a_directory_yet_to_be_made_has_a_destination(root: int, base: Path) -> 
     assert (base / "setenv.sh").read_bytes() == NEW
 
 
+@pytest.mark.parametrize("new", [False, True])
+def test_a_file_whose_owner_the_processs_namespace_does_not_know_is_left_alone(
+    root: int, file: Path, *, new: bool
+) -> None:
+    owner = file.stat().st_uid
+    if new:
+        file.unlink()
+    read = None if new else OLD
+    others = (range(owner + 1, owner + 65536),)
+    for call in (
+        lambda: apply(root, PATH, NEW, read=read, owners=others),
+        lambda: destination(root, PATH, owners=others),
+        lambda: undo(root, PATH, owners=others),
+    ):
+        with pytest.raises(SeedstallError, match="does not know both"):
+            call()
+    assert names(file.parent) == ([] if new else ["setenv.sh"])
+    apply(root, PATH, NEW, read=read, owners=(*others, range(owner, owner + 1)))
+    assert file.read_bytes() == NEW
+
+
+@pytest.mark.root
+def test_an_immutable_file_is_named_as_one(root: int, file: Path) -> None:
+    if subprocess.run(["chattr", "+i", file], check=False, capture_output=True).returncode:
+        pytest.skip("this file system has no immutable files")
+    try:
+        with pytest.raises(SeedstallError, match="not permitted") as error:
+            apply(root, PATH, NEW, read=OLD)
+    finally:
+        subprocess.run(["chattr", "-i", file], check=True)
+    assert f"lsattr -d /srv/tomcat/bin {PATH} shows" in error.value.hint
+    assert names(file.parent) == ["setenv.sh"]
+
+
 @pytest.mark.root
 @pytest.mark.parametrize("new", [False, True])
 def test_a_link_of_roots_makes_no_other_users_file_ours(
@@ -525,6 +560,64 @@ def test_what_changed_since_is_not_taken_back(root: int, file: Path) -> None:
     file.unlink()
     with pytest.raises(SeedstallError, match="changed since it was written"):
         undo(root, PATH)
+
+
+@pytest.mark.parametrize("left", [(".undo",), (".undo", ""), (".undo", "", "temporary")])
+def test_what_a_killed_run_left_stands_in_nobodys_way(
+    root: int, file: Path, left: tuple[str, ...]
+) -> None:
+    apply(root, PATH, NEW, read=OLD, now=NOW)
+    killed = apply(root, PATH, b"third\n", read=NEW, now=NOW + timedelta(seconds=1)).backup
+    file.write_bytes(NEW)  # as it is before the new file takes the name
+    for ending in ("", ".undo"):
+        if ending not in left:
+            file.with_name(killed + ending).unlink()
+    if "temporary" in left:
+        file.with_name(".setenv.sh.seedstall-0123456789abcdef").write_bytes(b"thi")
+    before = names(file.parent)
+    assert undo(root, PATH, dry_run=True).restored == COPY
+    assert names(file.parent) == before
+    assert undo(root, PATH).restored == COPY
+    assert file.read_bytes() == OLD
+    assert names(file.parent) == ["setenv.sh"]
+
+
+@pytest.mark.parametrize("record", [b"", b"before "])
+def test_a_record_that_was_being_written_stands_in_nobodys_way(
+    root: int, file: Path, record: bytes
+) -> None:
+    apply(root, PATH, NEW, read=OLD, now=NOW)
+    file.with_name("setenv.sh.seedstall-20261130T163001Z.undo").write_bytes(record)
+    assert undo(root, PATH).restored == COPY
+    assert names(file.parent) == ["setenv.sh"]
+
+
+def test_the_next_run_clears_away_temporary_files_of_killed_ones(root: int, file: Path) -> None:
+    file.with_name(".setenv.sh.seedstall-0123456789abcdef").write_bytes(b"ne")
+    for other in (".setenv.sh.seedstall-x", ".other.sh.seedstall-0123456789abcdef"):
+        file.with_name(other).write_bytes(b"mine")
+    apply(root, PATH, NEW, read=OLD, now=NOW)
+    kept = [".other.sh.seedstall-0123456789abcdef", ".setenv.sh.seedstall-x", "setenv.sh"]
+    assert names(file.parent) == [*kept, COPY, f"{COPY}.undo"]
+
+
+def test_nothing_is_cleared_away_while_another_run_is_at_work(root: int, file: Path) -> None:
+    theirs = file.with_name(".setenv.sh.seedstall-0123456789abcdef")
+    theirs.write_bytes(b"ne")
+    for held in (fcntl.LOCK_SH, fcntl.LOCK_EX):
+        with_lock = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(with_lock, held)
+            apply(root, PATH, NEW, read=OLD, now=NOW)
+            assert theirs.exists()
+        finally:
+            os.close(with_lock)
+        undo_lock = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(undo_lock, fcntl.LOCK_SH)
+            undo(root, PATH)
+        finally:
+            os.close(undo_lock)
 
 
 def test_a_copy_that_changed_is_not_put_back(root: int, file: Path) -> None:

@@ -118,15 +118,29 @@ def test_the_file_that_the_jvm_adds_already(tmp_path: Path) -> None:
     launch = Launch(
         "java", (JvmOption(f"-Djava.security.properties={EXTRA}", OptionOrigin.COMMAND_LINE),)
     )
-    files = {MASTER: SHIPPED, EXTRA: "a=b\n"}
+    files = {MASTER: SHIPPED, EXTRA: "networkaddress.cache.ttl=5\n"}
     asked = request(properties(MASTER, EXTRA), launch, files=files)
     found = answer("security-properties", asked)
     assert found.write is not None
     assert found.write.path == EXTRA
     made = content(found)
-    assert javaproperties.loads(made) == {"a": "b", "securerandom.source": "file:/dev/urandom"}
-    applied(found.output, EXTRA[1:], b"a=b\n", tmp_path, made.encode())
+    assert javaproperties.loads(made) == {
+        "networkaddress.cache.ttl": "5",
+        "securerandom.source": "file:/dev/urandom",
+    }
+    applied(found.output, EXTRA[1:], b"networkaddress.cache.ttl=5\n", tmp_path, made.encode())
     assert place("security-properties", asked).path == EXTRA
+
+
+@pytest.mark.parametrize("text", ["root:x:0:0:root:/root:/bin/bash\n", "%wheel ALL=(ALL) ALL\n"])
+def test_what_the_process_alone_calls_a_properties_file_is_left_alone(text: str) -> None:
+    launch = Launch(
+        "java", (JvmOption(f"-Djava.security.properties={EXTRA}", OptionOrigin.COMMAND_LINE),)
+    )
+    asked = request(properties(MASTER, EXTRA), launch, files={MASTER: SHIPPED, EXTRA: text})
+    with pytest.raises(SeedstallError, match="holds no security property") as error:
+        answer("security-properties", asked)
+    assert f"seedstall fix {EXTRA} --surface security-properties" in error.value.hint
 
 
 @pytest.mark.parametrize(

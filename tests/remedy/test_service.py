@@ -13,7 +13,7 @@ from tests.remedy.patching import applied
 
 from seedstall.facts.service import service
 from seedstall.knowledge.services import UnitName, unit_of
-from seedstall.model.errors import UsageError
+from seedstall.model.errors import SeedstallError, UsageError
 from seedstall.model.evidence import Ask, Missing, Reading, Ref, Space, Unavailable, Why
 from seedstall.model.jvm import Environment, JvmOption, Launch, OptionOrigin
 from seedstall.model.waits import SeedEvidence, SeedWait
@@ -96,6 +96,28 @@ CASES: dict[str, tuple[dict[str, str], tuple[object, ...], dict[str, str], str]]
         },
         (),
         {"JAVA_OPTS": f'-Dq="a" {RIGHT} -Xmx1g', "B": "2"},
+        "",
+    ),
+    "a variable that java does not read": (
+        {
+            UNIT: f"[Service]\nEnvironment=JAVA_OPTS={WRONG}\nExecStart=/usr/bin/java -jar /srv/app.jar\n"
+        },
+        (Environment({}),),
+        {"JAVA_OPTS": WRONG, "JAVA_TOOL_OPTIONS": RIGHT},
+        "",
+    ),
+    "a variable that the script drops": (
+        {UNIT: f"[Service]\nEnvironment=JAVA_OPTS={WRONG}\nExecStart=/srv/run.sh\n"},
+        (Environment({"JAVA_OPTS": WRONG}), Launch("java")),
+        {"JAVA_OPTS": WRONG, "JAVA_TOOL_OPTIONS": RIGHT},
+        "",
+    ),
+    "a variable of the command": (
+        {
+            UNIT: f"[Service]\nEnvironment=JAVA_OPTS={WRONG}\nExecStart=/usr/bin/java $JAVA_OPTS -jar /srv/app.jar\n"
+        },
+        (Environment({"JAVA_OPTS": WRONG}), Launch("java")),
+        {"JAVA_OPTS": RIGHT},
         "",
     ),
     "in the command": (
@@ -231,3 +253,16 @@ def test_without_a_unit_the_text_warns() -> None:
     found = answer("systemd", Request(HeldFacts(*HUNG), Held({}), "dump.txt", None))
     assert f'Environment="JAVA_TOOL_OPTIONS={RIGHT}"'.encode() in found.output
     assert any("is replaced whole" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[Unit]\nDescription=x\n", "[Unit]\r[Service]\rType=simple\r"]
+)
+@pytest.mark.parametrize(
+    "path", ["/etc/systemd/system/x.service", "/etc/systemd/system/x.service.d/y.conf"]
+)
+def test_a_unit_without_its_section_is_no_environment_file(path: str, text: str) -> None:
+    named = GivenFile(path, text.encode())
+    asked = Request(HeldFacts(*HUNG), Host({}), "what was said", None, given=named)
+    with pytest.raises(SeedstallError, match=r"no \[Service\] section"):
+        answer("systemd", asked)

@@ -176,7 +176,7 @@ def _given(named: list[str], surface: str) -> tuple[GivenFile | None, list[str]]
     from seedstall.knowledge.surfaces import BY_NAME  # noqa: PLC0415
     from seedstall.remedy import choice  # noqa: PLC0415
 
-    files = {name: file for name in named if (file := _read(name)) is not None}
+    files = {name: file for name in named if (file := _read(name, surface)) is not None}
     if surface:
         chosen = [n for n, file in files.items() if choice.edits(BY_NAME[surface], file)]
     else:
@@ -184,13 +184,30 @@ def _given(named: list[str], surface: str) -> tuple[GivenFile | None, list[str]]
     if len(chosen) > 1:
         raise UsageError(f"several files to edit: {', '.join(chosen)}", "name one")
     for one in chosen:
+        _check_here(one, files[one])
         return files[one], [name for name in named if name != one]
     return None, named
 
 
-def _read(name: str) -> GivenFile | None:
-    """A file that may be edited; ``None`` where it is none, or one that only the other kinds of target fit."""
+def _check_here(name: str, file: GivenFile) -> None:
+    """Refuse a file that this host has under no path: ``/proc/PID/root`` leads into the root of a container.
+
+    Raises:
+        UsageError: it is such a file.
+    """
+    if not _same_file(Path(name), Path(file.path)):
+        message = f"{name} leads into another process's root: it is not {file.path} of this host"
+        raise UsageError(message, "name that process's PID, with --surface where several fit")
+
+
+def _read(name: str, surface: str) -> GivenFile | None:
+    """A file that may be edited; ``None`` where it is none, or one that only the other kinds of target fit.
+
+    Raises:
+        SeedstallError: its name is that of a file to edit, and it is larger than any.
+    """
     from seedstall.effect.folder import LIMIT  # noqa: PLC0415
+    from seedstall.remedy import choice  # noqa: PLC0415
     from seedstall.remedy.request import GivenFile  # noqa: PLC0415
     from seedstall.source import rooted  # noqa: PLC0415
 
@@ -204,11 +221,16 @@ def _read(name: str) -> GivenFile | None:
             data = rooted.read_all(fd, LIMIT)
         finally:
             os.close(fd)
-    except (OSError, ValueError):  # too large, not to be read: a target says so itself
+    except rooted.TooLargeError as error:
+        if choice.named(str(_absolute(name)), surface):
+            message = f"{name} is {error.strerror}, and no settings file is"
+            raise SeedstallError(message, "name the file to edit itself") from error
+        return None
+    except (OSError, ValueError):  # not to be read: a target says so itself
         return None
     real = _absolute(name)
     direct = Path(name).name == real.name and _same_file(Path(name).parent, real.parent)
-    return GivenFile(str(real), data, name if direct else "")
+    return GivenFile(str(real), data, name if direct else "", str(Path(name).absolute()))
 
 
 def _absolute(name: str) -> Path:

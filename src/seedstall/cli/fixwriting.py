@@ -46,8 +46,9 @@ def written(request: Request, surface: str, write: Write, tell: Teller, *, dry_r
     from seedstall.effect.apply import apply, destination, stamp  # noqa: PLC0415
 
     with _Root(request, write.path, host=write.host) as root:
+        _check_way(request, root.fd, write.path)
         if dry_run:
-            path = destination(root.fd, write.path, within=write.within)
+            path = destination(root.fd, write.path, within=write.within, owners=root.owners)
             copy = (
                 f", the old one to be kept as {path}.seedstall-{stamp()}"
                 if write.read is not None
@@ -55,11 +56,35 @@ def written(request: Request, surface: str, write: Write, tell: Teller, *, dry_r
             )
             tell.say(f"would write {_real(write.path, path)} ({len(write.content)} bytes){copy}")
             return
-        done = apply(root.fd, write.path, write.content, read=write.read, within=write.within)
+        done = apply(
+            root.fd,
+            write.path,
+            write.content,
+            read=write.read,
+            within=write.within,
+            owners=root.owners,
+        )
         path = done.path if root.is_hosts else ""
     kept = f"; the old one is {done.backup} beside it" if done.backup else ""
     tell.say(f"wrote {_real(write.path, done.path)}{kept}")
     tell.notes((*done.notes, *write.then, *_way_back(request, surface, path)))
+
+
+def _check_way(request: Request, root: int, path: str) -> None:
+    """Refuse a file whose name, as the user gave it, leads through another user's link, or elsewhere by now.
+
+    Raises:
+        SeedstallError: it does.
+    """
+    from seedstall.effect.apply import told  # noqa: PLC0415
+    from seedstall.effect.folder import open_folder  # noqa: PLC0415
+
+    if request.given is None or not request.given.asked:
+        return
+    with told(request.given.asked), open_folder(root, request.given.asked) as folder:
+        if folder.path != path:
+            message = f"{request.given.asked} leads to {folder.path} by now: nothing was written"
+            raise SeedstallError(message, "run it again")
 
 
 def _way_back(request: Request, surface: str, path: str) -> tuple[str, ...]:
@@ -85,7 +110,8 @@ def taken_back(request: Request, surface: str, tell: Teller, *, dry_run: bool) -
         raise UsageError(message, "name its PID, the file, or a Tomcat's CATALINA_BASE")
     place = registry.place(surface or _written(request), request)
     with _Root(request, place.path, host=place.host) as root:
-        done = undo(root.fd, place.path, dry_run=dry_run, within=place.within)
+        _check_way(request, root.fd, place.path)
+        done = undo(root.fd, place.path, dry_run=dry_run, within=place.within, owners=root.owners)
     _tell_undone(done, place.path, tell, dry_run=dry_run)
 
 
@@ -193,6 +219,13 @@ class _Root:
         return self._here is not None
 
     @property
+    def owners(self) -> tuple[range, ...]:
+        """The users that the process's user namespace knows; none where it is ours, or the path is this host's."""
+        if self.is_hosts or self._source is None:
+            return ()
+        return mapped(self._source.pid or 0)
+
+    @property
     def fd(self) -> int:
         if self._here is not None or self._source is None:
             return self._here if self._here is not None else -1
@@ -201,6 +234,24 @@ class _Root:
         except OSError as error:
             message = f"the root of process {self._source.pid} cannot be entered: {error.strerror}"
             raise SeedstallError(message, "run as root or as its user") from error
+
+
+def mapped(pid: int) -> tuple[range, ...]:
+    """The users of this host that the user namespace of *pid* knows, none where that is our own (user_namespaces(7)).
+
+    Raises:
+        SeedstallError: it could not be looked at.
+    """
+    folder = Path(f"/proc/{pid}")
+    try:
+        if (folder / "ns/user").samefile("/proc/self/ns/user"):
+            return ()
+        rows = [line.split() for line in (folder / "uid_map").read_text("ascii").splitlines()]
+        found = tuple(range(int(at), int(at) + int(count)) for _, at, count in rows)
+    except (OSError, ValueError) as error:
+        message = f"the user namespace of process {pid} could not be looked at: {error}"
+        raise SeedstallError(message, "run as root or as its user") from error
+    return found or (range(0),)
 
 
 def _watched(request: Request) -> HostSource:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
+import shlex
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,27 +42,32 @@ def apply(
     read: bytes | None,
     within: tuple[str, ...] = (),
     now: datetime | None = None,
+    owners: tuple[range, ...] = (),
 ) -> Applied:
     """Make *content* the file *path* below the directory descriptor *root*.
 
     *read* is what the edit was made from (``None``: no such file): anything else there now is not overwritten.
     Mode, owner, ACL and other attributes are kept. A new file is 0644, since ``catalina.sh`` only reads it, and belongs
     to the directory's owner; the directory ``bin`` is made where it is missing. With *within* no link leads out of
-    those directories, nor to a file of another user's than the link.
+    those directories, nor to a file of another user's than the link. Of *owners*, where there are any, the file is
+    one's (see `Folder.check_owner`).
 
     Raises:
         SeedstallError: the file changed, is no regular file, or cannot be written as described.
     """
     with told(path), open_folder(root, path, make=read is None, within=within) as folder:
         held = folder.read(folder.name)
-        folder.check_owner(held)
+        folder.check_owner(held, owners)
         if (held.data if held is not None else None) != read:
             message = f"{path} changed since it was read: nothing was written"
             raise SeedstallError(message, "run it again")
+        folder.clear()
         return _written(folder, held, content, _free(folder, stamp(now)))
 
 
-def destination(root: int, path: str, *, within: tuple[str, ...] = ()) -> str:
+def destination(
+    root: int, path: str, *, within: tuple[str, ...] = (), owners: tuple[range, ...] = ()
+) -> str:
     """The file that `apply` would write for *path*, all links resolved; nothing is written.
 
     Raises:
@@ -67,7 +75,7 @@ def destination(root: int, path: str, *, within: tuple[str, ...] = ()) -> str:
     """
     try:
         with told(path), open_folder(root, path, within=within) as folder:
-            folder.check_owner(folder.read(folder.name))
+            folder.check_owner(folder.read(folder.name), owners)
             return folder.path
     except SeedstallError as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the directory is still to be made
@@ -82,12 +90,20 @@ def told(path: str) -> Generator[None]:
         yield
     except PermissionError as error:
         message = f"{path}: {error.strerror}: nothing was written"
-        raise SeedstallError(
-            message, "run as root or as the file's owner, or apply the printed patch"
-        ) from error
+        raise SeedstallError(message, _permission(path, error)) from error
     except OSError as error:
         message = f"{path}: {error.strerror or error}: nothing was written"
         raise SeedstallError(message, "apply the printed patch by hand") from error
+
+
+def _permission(path: str, error: PermissionError) -> str:
+    """Root is refused by chattr(1)'s flags, by a security module and by servers of network file systems."""
+    if os.geteuid() != 0:
+        return "run as root or as the file's owner, or apply the printed patch"
+    if error.errno == errno.EPERM:
+        folder, name = shlex.quote(path.rpartition("/")[0] or "/"), shlex.quote(path)
+        return f"lsattr -d {folder} {name} shows whether one is immutable (i) or append-only (a)"
+    return "a security module or the file system's server refuses it: apply the printed patch there"
 
 
 def _free(folder: Folder, when: str) -> str:
@@ -107,10 +123,11 @@ def _written(folder: Folder, held: Snapshot | None, content: bytes, copy: str) -
     made = [copy + RECORD]
     in_place = False
     try:
+        # The record first: whatever a killed run leaves is known by it.
+        folder.create(copy + RECORD, record(held, content), None, [])
         if held is not None:
             made.append(copy)
             _copied(folder, held, copy, notes)
-        folder.create(copy + RECORD, record(held, content), None, [])
         if held is None:
             _new(folder, content, notes)
         else:

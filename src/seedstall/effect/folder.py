@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections import deque
@@ -24,6 +25,8 @@ _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Where the name is a mount point of its own (a file bind-mounted into a container), rename(2) says EBUSY or EXDEV.
 NOT_RENAMED = (errno.EBUSY, errno.EXDEV)
+_WAITS = 20
+"""Times 5 ms that another run may take to clear away what a killed one left."""
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -66,6 +69,7 @@ class Folder:
         self.name = name
         self.path = path
         self._makers = makers
+        self._lock = -1
 
     def __enter__(self) -> Self:
         """Use it in a ``with``."""
@@ -78,15 +82,28 @@ class Folder:
         trace: TracebackType | None,
     ) -> None:
         """Close it."""
+        if self._lock >= 0:
+            os.close(self._lock)
         os.close(self.fd)
 
-    def check_owner(self, held: Snapshot | None) -> None:
-        """Refuse what a link of one user makes of another user's file; *held* is the file, ``None``: a new one.
+    def check_owner(self, held: Snapshot | None, owners: tuple[range, ...] = ()) -> None:
+        """Refuse what a link or a mount of one user makes of another user's file; *held* is it, ``None``: a new one.
+
+        *owners* are the users that the process's user namespace knows, where it has one of its own: there anybody may
+        mount any directory over any other.
 
         Raises:
-            SeedstallError: the link and the file (or the directory it would be made in) have different owners.
+            SeedstallError: the link and the file (or the directory it would be made in) have different owners, or the
+                owner is none of *owners*.
         """
-        owner = (held.found if held is not None else os.fstat(self.fd)).st_uid
+        folder = os.fstat(self.fd).st_uid
+        owner = held.found.st_uid if held is not None else folder
+        if owners and not all(any(user in known for known in owners) for user in (owner, folder)):
+            message = (
+                f"{self.path} is user {owner}'s in a directory of user {folder}'s, and the process's own user namespace"
+                " does not know both: what is mounted there may be any file of this host: nothing was written"
+            )
+            raise SeedstallError(message, "name the file itself, as this host has it")
         for maker in self._makers:
             if maker != owner:
                 message = (
@@ -163,6 +180,39 @@ class Folder:
                 message = f"its owner {pattern.st_uid}:{pattern.st_gid} could not be kept: {error.strerror}"
                 raise NotOursError(message, "run as root") from error
 
+    def clear(self) -> None:
+        """Take away the temporary files that killed runs left, where no other run is at work here.
+
+        The lock is held until the folder is closed. Whoever may read the directory can hold it against us: then
+        nothing is cleared, and it does no other harm.
+        """
+        import fcntl  # noqa: PLC0415
+        import time  # noqa: PLC0415
+
+        try:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+            self._lock = os.open(".", flags, dir_fd=self.fd)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._swept()
+            for _ in range(_WAITS):
+                try:
+                    fcntl.flock(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    time.sleep(0.005)
+                else:
+                    return
+        except OSError:  # it may not be read, or its file system has no locks
+            return
+
+    def _swept(self) -> None:
+        ours = re.compile(rf"\.{re.escape(self.name)}\.seedstall-[0-9a-f]{{16}}")
+        for name in self.names():
+            if ours.fullmatch(name) and stat.S_ISREG(
+                os.stat(name, dir_fd=self.fd, follow_symlinks=False).st_mode
+            ):
+                self.remove(name)
+
     def fresh_name(self, name: str) -> str:
         """A name that nobody can foresee, for a temporary file."""
         return f".{name}.seedstall-{secrets.token_hex(8)}"
@@ -199,9 +249,7 @@ class Folder:
             SeedstallError: it is not the file that was read, or has other names.
             OSError: it cannot be written.
         """
-        fd = os.open(
-            name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd
-        )
+        fd = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd)
         try:
             found = os.fstat(fd)
             if (found.st_dev, found.st_ino) != (held.found.st_dev, held.found.st_ino):

@@ -23,19 +23,28 @@ class Undone:
     """The file itself below the root, all links resolved."""
 
 
-def undo(root: int, path: str, *, dry_run: bool = False, within: tuple[str, ...] = ()) -> Undone:
+def undo(
+    root: int,
+    path: str,
+    *,
+    dry_run: bool = False,
+    within: tuple[str, ...] = (),
+    owners: tuple[range, ...] = (),
+) -> Undone:
     """Put the file *path* below *root* back as it was before the last `apply`; with *dry_run* only say so.
 
-    As with `apply`, no link leads out of the directories *within*.
+    As with `apply`, no link leads out of the directories *within*, and *owners* are those of the file.
+    An `apply` that was killed before it wrote is passed over, and what it left is cleared away.
 
     Raises:
         SeedstallError: nothing was applied, or the file or its copy changed since.
     """
     with told(path), open_folder(root, path, within=within) as folder:
-        copy = _last(folder)
-        before, written = _read_record(folder, copy)
         current = folder.read(folder.name)
-        folder.check_owner(current)
+        folder.check_owner(current, owners)
+        if not dry_run:
+            folder.clear()
+        copy, before, written, unwritten = _standing(folder, current)
         if current is None or digest(current.data) != written:
             message = f"{path} changed since it was written: nothing was taken back"
             raise SeedstallError(
@@ -48,7 +57,8 @@ def undo(root: int, path: str, *, dry_run: bool = False, within: tuple[str, ...]
                 folder.remove(folder.name)
             else:
                 _restored(folder, current, copy, saved, notes)
-            folder.remove(copy + RECORD)
+            for name in (copy + RECORD, *unwritten):
+                folder.remove(name)
             folder.sync()
         restored = copy if saved is not None else ""
         return Undone(folder.name, restored, tuple(notes), folder.path)
@@ -58,13 +68,36 @@ def is_applied(root: int, path: str, *, within: tuple[str, ...] = ()) -> bool:
     """Whether there is something of `apply`'s to be taken back for the file *path* below *root*."""
     try:
         with open_folder(root, path, within=within) as folder:
-            _last(folder)
+            _standing(folder, folder.read(folder.name))
     except (OSError, SeedstallError):
         return False
     return True
 
 
-def _last(folder: Folder) -> str:
+def _standing(folder: Folder, current: Snapshot | None) -> tuple[str, str, str, tuple[str, ...]]:
+    """The last copy whose change was made, the digests of its record, and what later, killed runs left."""
+    unwritten: list[str] = []
+    now = digest(current.data) if current is not None else ""
+    names = folder.names()
+    for copy in _copies(folder):
+        try:
+            before, written = _read_record(folder, copy)
+        except SeedstallError:
+            if copy in names:
+                raise
+            unwritten.append(
+                copy + RECORD
+            )  # it was killed while it wrote the record: the copy comes after
+            continue
+        if before != now or before == written:
+            return copy, before, written, tuple(unwritten)
+        unwritten += (copy + RECORD, copy)
+    message = f"nothing of seedstall's stands beside {folder.path}"
+    raise SeedstallError(message, "only what --apply wrote can be taken back")
+
+
+def _copies(folder: Folder) -> list[str]:
+    """The copies that have a record, the newest first."""
     prefix = f"{folder.name}.seedstall-"
     found: list[tuple[str, int, str]] = []
     for name in folder.names():
@@ -73,10 +106,7 @@ def _last(folder: Folder) -> str:
         match = _NUMBERED.fullmatch(name[len(prefix) : -len(RECORD)])
         if match:
             found.append((match[0][:16], int(match[1] or 1), name.removesuffix(RECORD)))
-    if not found:
-        message = f"nothing of seedstall's stands beside {folder.path}"
-        raise SeedstallError(message, "only what --apply wrote can be taken back")
-    return max(found)[2]
+    return [name for _, _, name in sorted(found, reverse=True)]
 
 
 def _read_record(folder: Folder, copy: str) -> tuple[str, str]:

@@ -22,9 +22,15 @@ TELLING = (Format.DOCKERFILE, Format.UNIT, Format.SECURITY)
 
 def edits(surface: Surface, file: GivenFile) -> bool:
     """Whether *file* is one that *surface* edits: by its name, else by what stands in it."""
-    if any(fnmatchcase(file.path, pattern) for pattern in surface.names):
+    if named(file.path, surface.name):
         return True
     return bool(surface.formats) and _form(file) in surface.formats
+
+
+def named(path: str, surface: str = "") -> bool:
+    """Whether *path* has the name of a file that *surface* edits; without it, that any surface does."""
+    rows = (BY_NAME[surface],) if surface else SURFACES
+    return any(fnmatchcase(path, pattern) for row in rows for pattern in row.names)
 
 
 def _form(file: GivenFile) -> object:

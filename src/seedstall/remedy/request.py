@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from seedstall.engine.case import Case
-from seedstall.knowledge.egd import right_egd
+from seedstall.knowledge.egd import EgdAdvice, right_egd
+from seedstall.knowledge.seedsource import URL_URANDOM
 from seedstall.model.jdk import JdkVersion
 from seedstall.source.base import Source
 
+_PLAIN = re.compile(rb"(?:java\.security\.egd|securerandom\.source)=file:/dev/urandom(?![\w./-])")
+_KEPT = EgdAdvice(
+    URL_URANDOM,
+    f"{URL_URANDOM}, as it stands there: it cures JDK 8 and later; where the JDK is 6 or 7, say --jdk 7",
+)
 NEXT_START = "it takes effect at the next start: the running JVM keeps its settings"
 
 
@@ -20,6 +27,8 @@ class GivenFile:
     content: bytes
     name: str = ""
     """As the user named it, ``""`` where a link led to it."""
+    asked: str = ""
+    """Its absolute path as the user named it, links and all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,13 @@ class Request:
     @property
     def egd(self) -> str:
         """The value said, else the one that is right for this JDK."""
-        return self.value or right_egd(self.jdk).value
+        return self.value or self.advice.value
+
+    @property
+    def advice(self) -> EgdAdvice:
+        """The value that is right for this JDK. Of one that is not known, what the file has and 8 and later accept."""
+        named = self.given.content if self.given is not None else b""
+        return _KEPT if self.jdk is None and _PLAIN.search(named) else right_egd(self.jdk)
 
     @property
     def insists(self) -> bool:

@@ -22,6 +22,11 @@ from seedstall.render import templates
 SOURCE = "securerandom.source"
 STRONG = "securerandom.strongAlgorithms"
 NEXT_START = "it takes effect at the next start of every program that this JDK runs"
+_FAMILIES = (
+    "security.", "securerandom.", "ssl.", "keystore.", "jdk.", "networkaddress.", "login.", "policy.", "package.",
+    "krb5.", "ocsp.", "crypto.", "sun.", "java.", "jceks.", "fips.", "com.", "org.", "auth.", "cert.", "system.",
+)  # fmt: skip
+"""How the names of security properties begin: java.security of JDK 8 to 25, and those of providers."""
 MASTERS = (
     "conf/security/java.security",
     "lib/security/java.security",
@@ -178,6 +183,8 @@ def security_properties(request: Request) -> Answer:
     """The file that -Djava.security.properties names already, with the entry in it; else one to be named so."""
     where = _extra(request)
     if where is not None and where.content is not None:
+        if request.given is None:
+            _check_family(request, where)
         entry = _wanted(request, where.content)
         notes = ("it is read because the JVM has -Djava.security.properties already",)
         if request.given is not None:
@@ -190,6 +197,24 @@ def security_properties(request: Request) -> Answer:
     text = templates.render("fix/security-properties/file.j2", entry=entry.name, value=entry.value)
     about = value.about(request) if entry.name == SOURCE else (entry.why,)
     return Answer(text.encode(), notes=(*about, *value.told(entry.judgement)))
+
+
+def _check_family(request: Request, where: Place) -> None:
+    """Refuse a file that only the process calls one of security properties: root would write where it points.
+
+    Raises:
+        SeedstallError: no security property stands in it.
+    """
+    try:
+        names = [e.name for e in entries(where.content or b"", lambda _: True)]
+    except ValueError:
+        names = [""]
+    if names and not any(name.startswith(_FAMILIES) for name in names):
+        raise SeedstallError(
+            f"{where.path} holds no security property, though -D{EXTRA} of {request.target} names it",
+            f"if it is meant, name it: seedstall fix {place.word(where.path)} --surface security-properties"
+            " --jdk VERSION",
+        )
 
 
 def security_properties_place(request: Request) -> Place:

@@ -21,6 +21,8 @@ from seedstall.render import templates
 TOOL_OPTIONS = "JAVA_TOOL_OPTIONS"
 """Every JVM reads it, whatever script starts it; options of the command line beat it."""
 _NAMES = ("seedstall.conf", "zz-seedstall.conf", "zzzz-seedstall.conf")
+_READ_BY_JAVA = (TOOL_OPTIONS, "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+_UNIT_FILE = re.compile(r".*\.service(?:\.d/[^/]+\.conf)?", re.DOTALL)
 _OPTION = re.compile(r"-D[A-Za-z.]{1,80}=[^\s\"'\\]*")
 
 
@@ -114,7 +116,7 @@ def _text(request: Request) -> Answer:
 def _unit_file(request: Request) -> Answer:
     where = systemd_place(request)
     content = where.content or b""
-    if not unit.is_unit(content):
+    if not unit.is_unit(content) and not _UNIT_FILE.fullmatch(where.path):
         return _in_file(request, where, "systemctl restart UNIT")
     try:
         edit = unit.set_egd(content, request.egd)
@@ -166,7 +168,10 @@ def _environment_file(request: Request, service: Service) -> Place | None:
         if not given.value.startswith("/") or set(given.value) & set("*?[%"):
             continue
         where = place.seen(request, given.value, host=True)
-        if where is not None and where.content is not None and _target(where.content, ""):
+        if where is None or where.content is None:
+            continue
+        target = _target(where.content, "")
+        if target and _reaches(request, service, target):
             return where
     return None
 
@@ -214,7 +219,7 @@ def _in_file(request: Request, where: Place, then: str) -> Answer:
 def _drop_in(request: Request, service: Service) -> tuple[bytes, tuple[str, ...]]:
     """The drop-in's content: in the variable that sets it now, in the command, else in JAVA_TOOL_OPTIONS."""
     for name, given in service.unit.environment.items():
-        if settings(given.value):
+        if settings(given.value) and _reaches(request, service, name):
             note = f"{given.place}: {name} sets it now; the drop-in sets that variable anew, with the rest of its value"
             return _variable(request, service, name, given.value), (note, *_beaten(service, name))
     starts = [given for given in service.unit.starts if _in_command(given.value)]
@@ -229,6 +234,19 @@ def _drop_in(request: Request, service: Service) -> tuple[bytes, tuple[str, ...]
         *_beaten(service, TOOL_OPTIONS),
         *_lost(request, service),
     )
+
+
+def _reaches(request: Request, service: Service, name: str) -> bool:
+    """Whether the variable *name* may get to the JVM: ``JAVA_OPTS`` is nothing to ``java`` itself."""
+    starts = [given.value for given in service.unit.starts]
+    if name in _READ_BY_JAVA or any(re.search(rf"\$\{{?{name}\b", start) for start in starts):
+        return True
+    programs = [start.split()[0].rpartition("/")[2].strip("\"'") for start in starts]
+    if programs and all(program == "java" for program in programs):
+        return False
+    variables, launch = request.case.value(Environment), request.case.value(Launch)
+    seen = variables is not None and bool(settings(variables.get(name, "")))
+    return not (seen and launch is not None and launch.last_property(EGD) is None)
 
 
 def _in_command(command: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seedstall.engine.need import Judgement, Need
-from seedstall.knowledge.egd import EgdFault, egd_problem, right_egd
+from seedstall.knowledge.egd import EgdFault, egd_problem
 from seedstall.model.errors import UsageError
 from seedstall.model.jdk import JdkVersion
 from seedstall.parse import setenv
@@ -35,14 +35,14 @@ def check_value(value: str, jdk: JdkVersion | None) -> tuple[str, ...]:
 
 def why(request: Request) -> str:
     """One clause why it is this value."""
-    return f"-D{EGD}={request.value}, as asked" if request.value else right_egd(request.jdk).why
+    return f"-D{EGD}={request.value}, as asked" if request.value else request.advice.why
 
 
 def about(request: Request) -> tuple[str, ...]:
     """Why this value, and what is not known about it."""
     if request.value:
         return check_value(request.value, request.jdk)
-    reason = right_egd(request.jdk).why
+    reason = request.advice.why
     if request.jdk is not None:
         return (reason,)
     unknown = (
@@ -70,4 +70,4 @@ def told(judgement: Judgement) -> tuple[str, ...]:
 
 def comment(request: Request) -> str:
     """The line above the setting: true for the value that stands below it."""
-    return setenv.COMMENT if request.egd == right_egd(request.jdk).value else OWN_COMMENT
+    return setenv.COMMENT if request.egd == request.advice.value else OWN_COMMENT

@@ -31,6 +31,8 @@ UNITS = {
     + START,
     "again": "[Service]\nEnvironment=A=1\nEnvironment=A=2 \\\n# a comment\n  B=3\n" + START,
     "sections": f"[Unit]\nEnvironment=A=1\n[Service]\n; c\nEnvironment=B=2\n{START}[Install]\nEnvironment=C=3\n",
+    "backslashes": "[Service]\nEnvironment=A=a\\\\\nEnvironment=B=2\nEnvironment=C=c\\\\\\\n D=4\n"
+    + START,
     "blanks": '[Service]\n  Environment =  A=1   "B= 2 " \nExecStart=/bin/true -Da=b\n',
 }
 EDITED = {
@@ -41,6 +43,12 @@ EDITED = {
     "[Service]\nEnvironment=A=1 \\\n  B=2\nExecStart=/bin/true": {
         "A": "1",
         "B": "2",
+        "JAVA_TOOL_OPTIONS": OPTION,
+    },
+    "[Service]\nExecStart=/bin/true\nEnvironment=A=1 \\": {"A": "1", "JAVA_TOOL_OPTIONS": OPTION},
+    "[Service]\nExecStart=/bin/true\nEnvironment=A=1 \\\n": {"A": "1", "JAVA_TOOL_OPTIONS": OPTION},
+    "[Service]\nEnvironment=A=a\\\\\nExecStart=/bin/true\n": {
+        "A": "a\\",
         "JAVA_TOOL_OPTIONS": OPTION,
     },
     '[Unit]\nDescription=x\n[Service]\nEnvironment="JAVA_OPTS=-a -Djava.security.egd=file:/dev/random -b"\n'

@@ -100,7 +100,7 @@ def lines(data: bytes) -> Iterator[Line]:
         if text.lstrip()[:1] in ("#", ";") or (not text.strip() and not waiting):
             continue
         first = first or number
-        if text.endswith("\\"):
+        if _goes_on(text):
             waiting += text[:-1] + " "
             continue
         whole, waiting, at, first = waiting + text, "", first, 0
@@ -110,6 +110,11 @@ def lines(data: bytes) -> Iterator[Line]:
             section = header[1]
         elif found:
             yield Line(section, found[1], whole[found.end() :].strip(), at)
+
+
+def _goes_on(line: str) -> bool:
+    """Whether the next line belongs to it: an even number of backslashes at its end stands for backslashes."""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 def words(value: str) -> list[str]:
@@ -219,7 +224,7 @@ def _meant(text: str) -> Iterator[tuple[int, int]]:
             header, found = _SECTION.match(line), _KEY.match(line)
             section = header[1] if header else section
             key = found[1] if found and not header else ""
-        continued = line.endswith("\\")
+        continued = _goes_on(line)
         if section == "Service" and key in ("Environment", "ExecStart"):
             yield start, start + len(line)
 
@@ -238,13 +243,18 @@ def _with_variable(data: bytes, text: str, variable: str, wanted: str) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     before = text[:after]
     joint = "" if not before or before.endswith("\n") else end
+    if _goes_on(before.rstrip("\r\n").rpartition("\n")[2]):
+        joint += end  # a line that goes on would take ours in
     return f"{before}{joint}{COMMENT}{end}{line}{end}{text[after:]}"
 
 
 def _continued_end(text: str, at: int) -> int:
     """Behind the logical line whose first natural line ends at *at*."""
-    while text[at - 1 : at] == "\\" or text[at - 1 : at + 1] == "\\\r":
-        following = text.find("\n", text.find("\n", at) + 1)
+    while _goes_on(text[text.rfind("\n", 0, at) + 1 : at].removesuffix("\r")):
+        following = text.find("\n", at)
+        if following < 0:
+            return len(text)
+        following = text.find("\n", following + 1)
         at = len(text) if following < 0 else following
     line_end = text.find("\n", at)
     return len(text) if line_end < 0 else line_end + 1
