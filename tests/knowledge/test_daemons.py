@@ -219,7 +219,12 @@ def test_a_kernel_within_the_release(distribution: Distribution, release: str, l
 
     text = "\n".join(advice.commands)
     assert line in text
-    assert text.splitlines()[-1] in ("systemctl reboot", "reboot")
+    last = text.splitlines()[-1]
+    assert last.startswith(
+        "# then, once the host may go down: "
+    )  # pasted, it must not end the host
+    assert last.endswith("reboot")
+    assert "reboot" not in text.removesuffix(last)
     assert not advice.useless
     done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -96,9 +96,8 @@ def told(answer: Verdict) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     "words",
     [
-        *("dash", "bash", "busybox sh"),
-        # mksh without a place to write to is below.
-        *(pytest.param(words, marks=pytest.mark.matrix) for words in ("mksh", "bash --posix")),
+        *("dash", "busybox sh"),
+        *(pytest.param(w, marks=pytest.mark.matrix) for w in ("bash", "mksh", "bash --posix")),
     ],
 )
 def test_the_same_verdict_in_every_shell(hung: Hung, words: str, tmp_path: Path) -> None:
@@ -201,6 +200,7 @@ def test_without_cat_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.matrix
 def test_without_tmp_on_a_read_only_system(hung: Hung) -> None:
     """As in a container with readOnlyRootFilesystem: no place can be written to at all."""
     cover = "; ".join(
@@ -428,6 +428,7 @@ def test_a_time_that_is_over_is_told(hung: Hung) -> None:
     assert "the time for all of it (0 s) was over" in answer.sentence
 
 
+@pytest.mark.matrix
 def test_several_looks(hung: Hung) -> None:
     data = bundle(shell("dash"), "--pid", hung.pid, "--passive", "--takes=2", "--every=0")
     found = members(data)
@@ -482,6 +483,7 @@ def test_a_script_that_is_held_up() -> None:
 
 @pytest.mark.root
 @pytest.mark.jdk8
+@pytest.mark.matrix
 def test_a_jdk_8_in_a_root_of_its_own() -> None:
     """Debian's JDK 8: no release file, and its java.security is a link that begins at its own root."""
     programs = jdk8_bin()
@@ -504,6 +506,7 @@ def test_a_jdk_8_in_a_root_of_its_own() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.matrix
 def test_in_a_container_and_from_its_host() -> None:
     """As `kubectl exec -i POD -- sh -s` has it: a pid namespace, in which the JVM is the first process."""
     if not java_of(17).exists():
@@ -528,6 +531,7 @@ def test_in_a_container_and_from_its_host() -> None:
 # --- through ssh -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix
 def test_through_ssh_as_it_is_printed_to_be_typed(hung: Hung, tmp_path: Path) -> None:
     """``seedstall capture --script | ssh host sh -s -- --pid N > bundle.tar``, then ``diagnose`` there."""
     printed = run_seedstall("capture", "--script")

@@ -116,10 +116,17 @@ once() { # FILE
 # kernel holds it, and is left to end when it is let go. So it is no part of the job that is waited for.
 within() { # SECONDS COMMAND [ARGUMENT...]
 	error=
+	within_limit=$1
+	shift
+	clock
+	if [ $((now + within_limit)) -gt "$deadline" ]; then within_limit=$((deadline - now)); fi
+	if [ "$within_limit" -le 0 ]; then
+		ended=late
+		value=
+		return 1
+	fi
 	value=$(
 		exec 5>&1
-		within_limit=$1
-		shift
 		# By exec, which keeps no copy: what hangs must not hold the pipe that we read.
 		{ (run_apart "$@") & } | pump >&5 5>&- &
 		within_pump=$!
@@ -147,7 +154,9 @@ within() { # SECONDS COMMAND [ARGUMENT...]
 	within_child=${value%%"$nl"*}
 	value=${value#*"$nl"}
 	if [ "$within_code" -gt 128 ]; then
-		end_tree "$within_child" 3
+		start_of "${within_child%% *}"
+		# Its number may be another's by now.
+		[ "${within_child%% *} $value" != "$within_child" ] || end_tree "${within_child%% *}" 3
 		ended=late
 		value=
 		return 1
@@ -178,9 +187,9 @@ guard() { # SECONDS, and can be ended before: it and the sleep of its own
 	fi
 }
 
-run_apart() { # tells its pid first: $$ is the script's in every subshell
-	read -r run_apart_self _ </proc/self/stat
-	put "$run_apart_self$nl" >&5
+run_apart() { # tells its pid and its start first: $$ is the script's in every subshell
+	start_of self
+	put "$stat_pid $value$nl" >&5
 	exec 5>&- </dev/null 2>/dev/null
 	"$@"
 }
@@ -516,7 +525,14 @@ note() { # PATH STATUS [DETAIL]
 	manifest_text "$1"
 	note_noted=$replaced
 	manifest_text "${3-}"
-	manifest=$manifest$note_noted$tab$2$tab$replaced$nl
+	noted=$noted$note_noted$tab$2$tab$replaced$nl
+	# A long text is copied whole for each line that is added to it: seldom.
+	[ ${#noted} -lt 8192 ] || noted_down
+}
+
+noted_down() {
+	manifest=$manifest$noted
+	noted=
 }
 
 manifest_text() {
@@ -532,7 +548,7 @@ manifest_text() {
 
 why() { # PATH [QUESTION:]: notes why the last `within` gave nothing
 	case $ended:${error-} in
-	late:*) note "$1" "${2-}timed-out" "it could not be read within $read_limit s" ;;
+	late:*) if late; then note "$1" "${2-}timed-out" "$over"; else note "$1" "${2-}timed-out" "it could not be read within $read_limit s"; fi ;;
 	cut:*) note "$1" "${2-}truncated" 'more than 8 MiB' ;;
 	*'No such process'*) note "$1" "${2-}vanished" ;;
 	*'No such file'* | *'ot a directory'*) gone_or_absent "$1" "${2-}" ;;
@@ -594,31 +610,55 @@ named() { # TEXT: does a secret's name stand in it?
 	case $1 in
 	*[Pp][Aa][Ss][Ss]* | *[Pp][Ww][Dd]* | *[Ss][Ee][Cc][Rr][Ee][Tt]* | *[Tt][Oo][Kk][Ee][Nn]*) ;;
 	*[Cc][Rr][Ee][Dd][Ee][Nn][Tt][Ii][Aa][Ll]* | *[AaEe][PpSsTt][IiSsEe]?[Kk][Ee][Yy]* | *[AaEe][PpSsTt][IiSsEe][Kk][Ee][Yy]*) ;;
-	*://*@*) ;;
+	*[-_.Dd][Kk][Ee][Yy][=:]* | *[-_.Dd][Aa][Uu][Tt][Hh][=:]* | *[-_.Dd][Pp][Ii][Nn][=:]* | *://*@*) ;;
+	*-new\ * | *-[Pp]rovider[Aa]rg\ *) ;;
 	*) return 1 ;;
 	esac
 }
 
-hide() { # WORD: $hidden; $open: what of it goes on in the next word: "name" (no = yet), "value", or a quote
+tool_option() { # WORD: one that the secret follows as a word of its own (keytool, jarsigner; --password X)
+	case $1 in
+	-new | -NEW | -[Pp]rovider[Aa]rg | -PROVIDERARG) ;;
+	-[DX]*) return 1 ;;
+	-*:*) return 1 ;; # ":env", ":file": where it lies
+	-*=*) return 1 ;;
+	-*) named "$1" || return 1 ;;
+	*) return 1 ;;
+	esac
+}
+
+hide() { # WORD: $hidden; $open: what of it goes on in the next word: "name" (no = yet), "value", "argument", or a quote
 	hidden=$1
 	open=
-	case $1 in -Djava.security.egd=* | -Dsecurerandom.source=* | -Djava.security.properties=*) return ;; esac
+	if tool_option "$1"; then
+		open=argument
+		return
+	fi
 	named "$1" || return 0
 	if [ ${#1} -gt 600 ]; then
 		hide_long "$1"
 		return
 	fi
 	hide_credentials "$1"
+	case $1 in -Djava.security.egd=* | -Dsecurerandom.source=* | -Djava.security.properties=*) return ;; esac
 	hide_after=
 	for hide_try in "${hidden#*[Pp][Aa][Ss][Ss]}" "${hidden#*[Pp][Ww][Dd]}" "${hidden#*[Ss][Ee][Cc][Rr][Ee][Tt]}" \
 		"${hidden#*[Tt][Oo][Kk][Ee][Nn]}" "${hidden#*[Cc][Rr][Ee][Dd][Ee][Nn][Tt][Ii][Aa][Ll]}" \
-		"${hidden#*[AaEe][PpSsTt][IiSsEe][Kk][Ee][Yy]}" "${hidden#*[AaEe][PpSsTt][IiSsEe]?[Kk][Ee][Yy]}"; do
+		"${hidden#*[AaEe][PpSsTt][IiSsEe][Kk][Ee][Yy]}" "${hidden#*[AaEe][PpSsTt][IiSsEe]?[Kk][Ee][Yy]}" \
+		"${hidden#*[-_.Dd][Kk][Ee][Yy][=:]}" "${hidden#*[-_.Dd][Aa][Uu][Tt][Hh][=:]}" "${hidden#*[-_.Dd][Pp][Ii][Nn][=:]}"; do
 		if [ "$hide_try" != "$hidden" ] && [ ${#hide_try} -ge ${#hide_after} ]; then
 			hide_after=$hide_try
 			open=name
 		fi
 	done
 	[ -n "$open" ] || return 0
+	case ${hidden%"$hide_after"} in
+	*[=:])
+		hidden=${hidden%"$hide_after"}
+		hide_value "$hide_after"
+		return
+		;;
+	esac
 	case $hide_after in
 	*[=:]*)
 		hide_secret=${hide_after#*[=:]}
@@ -711,6 +751,10 @@ hide_line() { # TEXT of several words: $hidden; where something was hidden, blan
 			hidden=
 			hide_value "$hide_line_word"
 			;;
+		argument:[!-]*)
+			hidden=$mask
+			open=
+			;;
 		\":*\" | \':*\')
 			hidden=
 			open=
@@ -723,62 +767,97 @@ hide_line() { # TEXT of several words: $hidden; where something was hidden, blan
 	hidden=${hide_line_done# }
 }
 
-hide_arguments() { # ARGUMENT...: $value, each ended by RS
-	value=
-	hide_arguments_next=
+# What follows is called by `within`: text that others have made may be of any length and form, and to look through it
+# may take any time. It is printed piece by piece: to put a long one together takes its length squared.
+hide_arguments() { # ARGUMENT...: printed, each ended by RS
+	open=
 	for hide_arguments_one; do
-		if [ -n "$hide_arguments_next" ]; then
-			hide_arguments_next=
-			value=$value$mask$sep
-			continue
-		fi
-		case $hide_arguments_one in
-		-storepass | -keypass | -srcstorepass | -srckeypass | -deststorepass | -destkeypass | -new | -providerarg)
-			hide_arguments_next=yes
+		case $open:$hide_arguments_one in
+		argument:[!-]*)
+			open=
+			hidden=$mask
+			;;
+		*)
+			hide "$hide_arguments_one"
+			case $open:$hide_arguments_one in
+			value:*) hidden=$hide_arguments_one ;;
+			*["$blanks"]*) # "sh -c" and a command
+				case $hidden in
+				*"$mask"*) ;;
+				*)
+					hide_line "$hide_arguments_one"
+					case $hidden in *"$mask"*) ;; *) hidden=$hide_arguments_one ;; esac
+					;;
+				esac
+				open=
+				;;
+			esac
 			;;
 		esac
-		hide "$hide_arguments_one"
-		[ "$open" != value ] || hidden=$hide_arguments_one
-		value=$value$hidden$sep
+		put "$hidden$sep"
 	done
 }
 
-redacted_words() { # a command line as `show_words` has it: $value
-	[ -n "$redact" ] || return 0
-	redacted_words_ends=$sep
-	case $value in *"$sep") ;; *) redacted_words_ends= ;; esac
+show_hidden_words() { # TEXT, a command line as `show_words` has it
 	set -f
 	IFS=$sep
 	# shellcheck disable=SC2086 # that is meant: empty arguments stay
-	set -- $value
+	set -- $1
 	IFS=$blanks
-	set +f
 	hide_arguments "$@"
-	[ -n "$redacted_words_ends" ] || value=${value%"$sep"}
+	finish 0 ''
 }
 
-redacted_text() { # $value: the lines that hold a secret are replaced
-	[ -n "$redact" ] || return 0
-	named "$value" || return 0
-	redacted_text_whole=$value
+command_line() { # PID: kept; $value is what was read
+	if within "$read_limit" show_words "/proc/$1/cmdline"; then
+		command_line_read=$value
+		if [ -z "$redact" ] || within "$read_limit" show_hidden_words "$value"; then
+			case $command_line_read in *"$sep") ;; *) value=${value%"$sep"} ;; esac
+			keep_words "proc/$1/cmdline" "$value"
+			value=$command_line_read
+			return
+		fi
+	fi
+	why "proc/$1/cmdline"
+	value=
+}
+
+show_hidden_lines() { # TEXT SKIP: its lines, the secrets in them hidden; those like SKIP as they are
+	show_hidden_lines_end=
+	case $1 in *"$nl") show_hidden_lines_end=$nl ;; esac
+	show_hidden_lines_skip=$2
+	set -- "$(put "$1" | tr '\036\n' '?\036' && put x)"
 	set -f
-	IFS=$nl
+	IFS=$sep
 	# shellcheck disable=SC2086 # one line each
-	set -- $value
+	set -- ${1%x}
 	IFS=$blanks
-	set +f
-	for redacted_text_line; do
-		case $redacted_text_line in
-		\#*) continue ;;
-		*[=:]*) hide_line "$redacted_text_line" ;;
-		*) continue ;;
+	show_hidden_lines_held=
+	show_hidden_lines_before=
+	for show_hidden_lines_one; do
+		# shellcheck disable=SC2254 # a pattern
+		case $show_hidden_lines_one in
+		$show_hidden_lines_skip) hidden=$show_hidden_lines_one ;;
+		*)
+			hide_line "$show_hidden_lines_one"
+			# Blanks are one each in it: only where that must be.
+			case $hidden in *"$mask"*) ;; *) hidden=$show_hidden_lines_one ;; esac
+			;;
 		esac
-		if [ "$hidden" != "$redacted_text_line" ]; then
-			replace "$redacted_text_whole" "$redacted_text_line" "$hidden"
-			redacted_text_whole=$replaced
+		show_hidden_lines_held=$show_hidden_lines_held$show_hidden_lines_before$hidden
+		show_hidden_lines_before=$nl
+		if [ ${#show_hidden_lines_held} -gt 4000 ]; then
+			put "$show_hidden_lines_held"
+			show_hidden_lines_held=
 		fi
 	done
-	value=$redacted_text_whole
+	put "$show_hidden_lines_held$show_hidden_lines_end"
+	finish 0 ''
+}
+
+redacted_text() { # [SKIP]: $value without secrets, or why not as `within` tells it
+	if [ -z "$redact" ] || ! named "$value"; then return 0; fi
+	within "$read_limit" show_hidden_lines "$value" "${1-}"
 }
 
 # --- the file system as the JVM sees it -----------------------------------------------------------------------------
@@ -832,12 +911,8 @@ show_inside() { # SHOW PATH [BYTES]: one of the above for a path below its root
 inside() { # PATH: a text file of its root, secrets hidden; $value is what was read
 	case " $seen_inside " in *" $1 "*) return ;; esac
 	seen_inside="$seen_inside $1"
-	if within "$read_limit" show_inside show "$1"; then
-		case $value in
-		*"$sep"*) ;;
-		*) redacted_text ;;
-		esac
-		keep "root$1" "$value"
+	if within "$read_limit" show_inside show_words "$1" && redacted_text; then
+		keep_words "root$1" "$value"
 	else
 		why "root$1"
 		value=
@@ -871,13 +946,26 @@ inside_octal() { # PATH: a file that is no text
 
 # --- the process ----------------------------------------------------------------------------------------------------
 
-start_of() { # PID: $value, when it started (a pid may be given to another)
+start_of() { # PID: $value, when it started (a pid may be given to another); $stat_pid
 	quick "/proc/$1/stat" || return 1
-	value=${value##*) }
+	stat_pid=${value%% *}
 	# shellcheck disable=SC2086 # words
-	set -- $value
+	set -- ${value##*) }
+	[ $# -gt 19 ] || return 1
 	shift 19
-	value=${1-}
+	value=$1
+}
+
+# $value: when it started, and where its program and its stack lie. An exec keeps pid and start, and all handlers of
+# signals are gone; these three are others then (0, so equal, where we may not see them: nor may we signal it).
+identity() {
+	quick "/proc/$pid/stat" || value=
+	# shellcheck disable=SC2086 # words
+	set -- ${value##*) }
+	value=
+	[ $# -gt 25 ] || return 1
+	shift 19
+	value="$1 $5 $6 $7"
 }
 
 is_jvm() { # PID
@@ -1032,8 +1120,11 @@ process() { # its own files; the text of some is kept for the guards
 		root) root_link=$value ;;
 		esac
 	done
-	arguments
+	command_line "$pid"
+	argv=$value
 	variables
+	identity
+	read_of=$value
 	if within "$read_limit" show "/proc/$pid/maps"; then
 		maps=$value
 		keep "proc/$pid/maps" "$value"
@@ -1044,17 +1135,6 @@ process() { # its own files; the text of some is kept for the guards
 	executable "$pid"
 	small "proc/$pid/mountinfo"
 	mounts=$value
-}
-
-arguments() {
-	if within "$read_limit" show_words "/proc/$pid/cmdline"; then
-		argv=$value
-		redacted_words
-		keep_words "proc/$pid/cmdline" "$value"
-	else
-		argv=
-		why "proc/$pid/cmdline"
-	fi
 }
 
 # Of its variables those that can decide, each redacted like an option. The others never leave the host.
@@ -1330,12 +1410,7 @@ another() { # PID
 		why "proc/$1/syscall"
 		another_first=
 	fi
-	if within "$read_limit" show_words "/proc/$1/cmdline"; then
-		redacted_words
-		keep_words "proc/$1/cmdline" "$value"
-	else
-		why "proc/$1/cmdline"
-	fi
+	command_line "$1"
 	whole "proc/$1/maps" "/proc/$1/maps"
 	executable "$1"
 	names "proc/$1/task" "/proc/$1/task"
@@ -1497,8 +1572,7 @@ performance_data() { # /tmp/hsperfdata_USER/PID: the JDK's version, the JVM's ow
 		within "$read_limit" show_inside show_printable "/tmp/$performance_data_owner/$inner" || continue
 		perf=$perf$nl$value
 		performance_data_text=$value
-		redacted_text
-		if [ "$value" != "$performance_data_text" ]; then
+		if ! redacted_text || [ "$value" != "$performance_data_text" ]; then
 			note "root/tmp/$performance_data_owner/$inner" not-collected 'it holds what may be a secret (--no-redact)'
 		else
 			inside_octal "/tmp/$performance_data_owner/$inner"
@@ -1703,10 +1777,7 @@ daemons() { # a kernel with a pool: who feeds it
 		case ${value%"$nl"} in
 		rngd | haveged | jitterentropy-r | ekeyd | ekey-egd-linux | clrngd | audio-entropyd | timer_entropyd)
 			keep "proc/$daemons_one/comm" "$value"
-			if within "$read_limit" show_words "/proc/$daemons_one/cmdline"; then
-				redacted_words
-				keep_words "proc/$daemons_one/cmdline" "$value"
-			fi
+			command_line "$daemons_one"
 			;;
 		esac
 	done
@@ -1744,8 +1815,24 @@ guards() { # jstack or signal
 		refusal="its control group is frozen: $frozen"
 		return 1
 	fi
-	[ "$1" = jstack ] || return 0
-	of_its_limits
+	if [ "$1" = jstack ]; then of_its_limits || return 1; fi
+	still_the_same
+}
+
+# Right before it is touched, by builtins alone: by an exec it may have become a program that dies of SIGQUIT, or it may
+# have ended, and its number be another's. No check can be nearer: pidfd_send_signal is no shell's.
+still_the_same() {
+	identity
+	if [ -z "$value" ] || [ "$value" != "$read_of" ]; then
+		refusal='it has ended, or become another program, since it was looked at'
+		return 1
+	fi
+	quick "/proc/$pid/status" || value=
+	status=$value
+	field SigCgt "$status"
+	has_quit "$value" && return
+	refusal='it does not handle SIGQUIT any more'
+	return 1
 }
 
 has_quit() { # MASK in hex: is bit 2 (SIGQUIT) in it?
@@ -1911,7 +1998,7 @@ dump() { # PATH: by jstack, or by kill -3 and its log
 by_jstack() { # PATH
 	tool=
 	for by_jstack_tool in "$home/bin/jstack" "${home%/jre}/bin/jstack" jstack; do
-		if [ -n "$home" ] && if_there "$by_jstack_tool"; then
+		if [ -n "$home" ] && within "$read_limit" show_program "$by_jstack_tool"; then
 			tool=$by_jstack_tool
 			break
 		fi
@@ -1926,13 +2013,16 @@ by_jstack() { # PATH
 		refusal='the JVM sees another file system than we (a container): run this inside it'
 	elif [ "$by_uid" != 0 ] && [ "$by_uid" != "$their_uid" ]; then
 		refusal=$permission
+	elif ! { trusted "$tool" && trusted "$library"; }; then
+		refusal="$tool lies where others than root can put a program: not run as root"
 	else
+		attach_files
+		by_jstack_before=$value
 		guards jstack
 	fi
+	! late || refusal=$over
 	jstack_refusal=$refusal
 	[ -z "$refusal" ] || return 1
-	attach_files
-	by_jstack_before=$value
 	did="${did}did${tab}asked $pid for a dump of its threads: $tool $pid$nl"
 	within 20 show_jstack "$tool"
 	by_jstack_dumped=$value
@@ -1943,18 +2033,51 @@ by_jstack() { # PATH
 		case " $by_jstack_before " in *" $by_jstack_file "*) ;; *) rm -f "$by_jstack_file" ;; esac
 	done
 	case $by_jstack_how:$by_jstack_dumped in
-	0:*'Full thread dump '*) keep "$1" "$by_jstack_dumped" ;;
-	late:*)
-		refusal='it did not answer within 20 s'
-		jstack_refusal=$refusal
-		return 1
+	0:*'Full thread dump '*)
+		keep_dump "$1" "$by_jstack_dumped"
+		return
 		;;
-	*)
-		refusal="$tool failed: ${error:-no dump}"
-		jstack_refusal=$refusal
-		return 1
-		;;
+	late:*) refusal='it did not answer in time' ;;
+	*) refusal="$tool failed: ${error:-no dump}" ;;
 	esac
+	jstack_refusal=$refusal
+	return 1
+}
+
+keep_dump() { # PATH TEXT: names of threads and lines of a log in it may tell secrets; places in programs do not
+	value=$2
+	if redacted_text "${tab}at *"; then keep "$1" "$value"; else why "$1"; fi
+}
+
+# A JVM's own JDK may be its user's, who could so have any program run as root. Each folder above it, and it itself,
+# must be root's, and nobody else may write there.
+trusted() { # FILE
+	[ "$by_uid" = 0 ] && [ "$their_uid" != 0 ] || return 0
+	case $1 in /*) trusted_path=$1 ;; *) trusted_path=$(command -v "$1") ;; esac
+	for _ in 1 2 3 4 5 6 7 8; do
+		trusted_link=$trusted_path
+		within "$read_limit" show_link "$trusted_path" || value=
+		case $value in
+		'') break ;;
+		/*) trusted_path=$value ;;
+		*) trusted_path=${trusted_path%/*}/$value ;;
+		esac
+		trusted_path "${trusted_link%/*}" || return 1
+	done
+	[ -z "$value" ] && trusted_path "$trusted_path"
+}
+
+trusted_path() { # PATH: it and what is above it
+	trusted_path_left=$1
+	while :; do
+		within "$read_limit" show_type "${trusted_path_left:-/}" || return 1
+		# shellcheck disable=SC2086 # words
+		set -- $value
+		case $1 in *[2367]? | *[2367]) return 1 ;; esac
+		[ "${5-}" = 0 ] || return 1
+		[ -n "$trusted_path_left" ] || return 0
+		trusted_path_left=${trusted_path_left%/*}
+	done
 }
 
 before_9() { # by its layout: lib/amd64/server until 8, lib/server since
@@ -1968,6 +2091,11 @@ same_files() { # has it our root, and our /tmp, where its socket will lie?
 	within "$read_limit" show_type "$root/tmp" && [ "$value" = "$same_files_ours" ]
 }
 
+show_program() { # NAME: is it there? (its server may not be)
+	if_there "$1"
+	finish $? ''
+}
+
 show_jstack() { # PROGRAM
 	unset JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS
 	exec 6>&1
@@ -1976,10 +2104,14 @@ show_jstack() { # PROGRAM
 }
 
 attach_files() { # $value
-	value=
-	for attach_files_file in "/proc/$pid/cwd/.attach_pid$inner" "$root/tmp/.attach_pid$inner"; do
-		if [ -e "$attach_files_file" ]; then value="$value $attach_files_file"; fi
+	within "$read_limit" show_attach_files || value=
+}
+
+show_attach_files() {
+	for show_attach_files_file in "/proc/$pid/cwd/.attach_pid$inner" "$root/tmp/.attach_pid$inner"; do
+		if [ -e "$show_attach_files_file" ]; then put " $show_attach_files_file"; fi
 	done
+	finish 0 ''
 }
 
 by_signal() { # PATH
@@ -1989,24 +2121,29 @@ by_signal() { # PATH
 		refusal="$value lies there: the JVM would take the signal for a call to attach"
 		return 1
 	fi
-	if ! [ -f "/proc/$pid/fd/1" ]; then
+	within "$read_limit" show_type "/proc/$pid/fd/1" || value=
+	case $value in
+	10????' '*) ;; # a FIFO's has five digits
+	*)
 		quiet_link "/proc/$pid/fd/1"
 		refusal="its standard output is no file (${value:-not to be read}): the dump would go where we do not read"
 		return 1
-	fi
-	within "$read_limit" show_type "/proc/$pid/fd/1" || {
-		refusal='its log does not answer'
-		return 1
-	}
+		;;
+	esac
 	by_signal_length=${value##* }
-	start_of "$pid"
-	if [ "$value" != "$started_at" ] || ! kill -3 "$pid" 2>/dev/null; then
-		refusal='it has ended, or may not be signalled'
+	if late; then
+		refusal=$over
+		return 1
+	fi
+	still_the_same || return 1
+	if ! kill -3 "$pid" 2>/dev/null; then
+		refusal='it may not be signalled'
 		return 1
 	fi
 	did="${did}did${tab}kill -3 $pid$nl"
 	by_signal_dumped=
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		! late || break
 		sleep 1
 		within "$read_limit" show_tail "/proc/$pid/fd/1" "$((by_signal_length + 1))" || continue
 		by_signal_earlier=$by_signal_dumped
@@ -2015,7 +2152,7 @@ by_signal() { # PATH
 	done
 	case $by_signal_dumped in
 	*'Full thread dump '*)
-		keep "$1" "Full thread dump ${by_signal_dumped#*"Full thread dump "}"
+		keep_dump "$1" "Full thread dump ${by_signal_dumped#*"Full thread dump "}"
 		return 0
 		;;
 	esac
@@ -2053,12 +2190,14 @@ words() { # the command line
 				say "$1 needs a number"
 				exit 2
 			fi
+			words_given=${2#"${2%%[!0]*}"} # 010 would be 8, and 08 an error
+			words_given=${words_given:-0}
 			case $1 in
-			--pid) pid=$2 ;;
-			--takes) takes=$2 ;;
-			--every) every=$2 ;;
-			--timeout) timeout=$2 ;;
-			--read-limit) read_limit=$2 ;;
+			--pid) pid=$words_given ;;
+			--takes) takes=$words_given ;;
+			--every) every=$words_given ;;
+			--timeout) timeout=$words_given ;;
+			--read-limit) read_limit=$words_given ;;
 			esac
 			shift 2
 			;;
@@ -2082,12 +2221,34 @@ words() { # the command line
 	done
 }
 
+search_path() { # PATH: as root none of a working directory's programs is run, whoever can write there
+	# shellcheck disable=SC2123 # that one is meant
+	PATH=
+	set -f
+	IFS=:
+	# shellcheck disable=SC2086 # its parts
+	set -- ${1:-/usr/local/bin:/usr/bin:/bin}:/usr/sbin:/sbin:/busybox
+	IFS=$blanks
+	set +f
+	for search_path_part; do
+		case $search_path_part in /*) PATH=$PATH${PATH:+:}$search_path_part ;; esac
+	done
+}
+
 prepare() {
+	# Whatever the caller's shell has on: -a would export each text that we hold to each program, -f find no files.
+	set +aefuvxC
+	# A name that came by the environment is exported with what we put into it, and then no program can be started.
+	unset -v value pid root maps status limits mounts manifest noted home exe argv text error perf environment found kept \
+		all_options below library cwd sockets remote replaced hidden digits octal sum zeros escaped did top take tool \
+		permission refusal own_mounts processors waited_on syscall over now deadline full frozen
+	# What makes ls and grep print otherwise.
+	unset -v QUOTING_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE TIME_STYLE GREP_OPTIONS GREP_COLOR CDPATH
 	LC_ALL=C
-	PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}:/usr/sbin:/sbin:/busybox
+	constants
+	search_path "${PATH-}"
 	export LC_ALL PATH
 	umask 077
-	set +e
 	case $(command -v printf) in
 	/*)
 		# shellcheck disable=SC3044,SC2317 # mksh, which has no printf of its own
@@ -2102,14 +2263,13 @@ prepare() {
 	esac
 	guard_signal=-15
 	[ -z "${KSH_VERSION-}" ] || guard_signal=-9
-	constants
 	for prepare_tool in cat tr sleep; do
 		if ! if_there "$prepare_tool"; then
 			say "there is no $prepare_tool on this host"
 			exit 1
 		fi
 	done
-	has_od='' has_head=''
+	has_od='' has_head='' deadline=99999999 over=''
 	if if_there od; then has_od=yes; fi
 	if if_there head; then has_head=yes; fi
 	zeros16='\0000\0000\0000\0000\0000\0000\0000\0000'
@@ -2126,7 +2286,7 @@ prepare() {
 	weigh /wchan && wchan_sum=$sum
 	weigh /comm && comm_sum=$sum
 	weigh /children && children_sum=$sum
-	take='' kept='''' manifest='' did='' frozen='' full='' most_tasks='' seen_inside='' daemon_pids=''
+	take='' kept='''' manifest='' noted='' did='' frozen='' full='' most_tasks='' seen_inside='' daemon_pids=''
 	permission='' error='' ended=0 own_mounts='' mounts='' remote=' ' sockets=' ' processors='' syscall=ok
 }
 
@@ -2138,7 +2298,7 @@ watch() {
 	(
 		trap 'kill $! 2>/dev/null; exit 0' TERM
 		watch_ticks=0
-		while [ "$watch_ticks" -lt $((timeout + 60)) ]; do
+		while [ "$watch_ticks" -lt $((timeout + 60 + takes * every)) ]; do
 			sleep 2 &
 			wait $!
 			watch_ticks=$((watch_ticks + 2))
@@ -2177,6 +2337,7 @@ $did"
 }
 
 finish_take() {
+	noted_down
 	keep manifest.tsv "$manifest"
 	manifest=
 }
@@ -2216,6 +2377,10 @@ main() {
 	prepare
 	words "$@"
 	clock
+	if [ ! -r /proc/self/stat ]; then
+		say 'there is no /proc here: nothing can be read of a process'
+		exit 1
+	fi
 	deadline=$((now + timeout))
 	over="the time for all of it ($timeout s) was over"
 	if [ -n "$list" ]; then
@@ -2232,14 +2397,14 @@ main() {
 	mtime_sum=$sum
 	find_target
 	root=/proc/$pid/root
-	start_of "$pid"
-	started_at=$value
 	why_not_permitted
 	main_stamp=$(date -u +%Y%m%dT%H%M%SZ 2>/dev/null)
 	top=seedstall-$pid${main_stamp:+-$main_stamp}
 	first_take
 	main_take=2
 	while [ "$main_take" -le "$takes" ] && ! late; do
+		# The pauses come on top: what is limited is the work.
+		deadline=$((deadline + every))
 		sleep "$every"
 		later_take "$main_take"
 		main_take=$((main_take + 1))

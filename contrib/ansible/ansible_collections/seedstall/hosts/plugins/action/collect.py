@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
@@ -25,6 +26,7 @@ class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _requires_connection = True
     _collector = b""
+    _left_out = 0
 
     def run(
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
@@ -51,6 +53,8 @@ class ActionModule(ActionBase):
         host = (task_vars or {}).get("inventory_hostname", "host")
         jvms = [self._jvm(pid, str(host)) for pid in self._pids()]
         told = {"jvms": jvms, "changed": False}
+        if self._left_out:
+            result["msg"] = f"{self._left_out} more JVMs were not looked at (at_most)"
         result.update(
             told, ansible_facts={"seedstall": {"jvms": jvms}}, _ansible_facts_cacheable=True
         )
@@ -65,6 +69,7 @@ class ActionModule(ActionBase):
         if code != 0:
             raise AnsibleActionFail(err or f"the collector ended with {code}")
         found = [int(word) for word in out.split() if word.isdigit()]
+        self._left_out = max(0, len(found) - self._options["at_most"])
         return found[: self._options["at_most"]]
 
     def _script(self, *arguments: str) -> tuple[int, bytes, str]:
@@ -121,9 +126,12 @@ class ActionModule(ActionBase):
         with tempfile.TemporaryDirectory(prefix="seedstall-") as temporary:
             folder = Path(self._options["dest"] or temporary)
             folder.mkdir(parents=True, exist_ok=True)
-            name = "".join(c if c.isalnum() or c in "._-" else "_" for c in host)
-            path = folder / f"{name}-{jvm['pid']}.tar"
-            path.write_bytes(bundle)
+            # "web 1" and "web_1" are two hosts: no two names may give one file.
+            path = folder / f"{quote(host, safe='')}-{jvm['pid']}.tar"
+            # Another look's bundle stays until this one is whole; nobody else reads it.
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                file.write(bundle)
+            Path(file.name).replace(path)
             if self._options["dest"]:
                 jvm["bundle"] = str(path)
             done = self._seedstall("diagnose", str(path), "--format", "json")
