@@ -19,6 +19,7 @@ from seedstall.effect.capture import Bounded, Bundle, Output, Watchdog
 from seedstall.model.bundle import Head
 from seedstall.model.errors import SeedstallError, UsageError
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Why
+from seedstall.model.redactfile import redacted
 from seedstall.source.base import Held
 
 STATUS = Ref(Space.PROCESS, "status")
@@ -45,6 +46,21 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     Output(str(path), force=True).write(b"ours")
     assert path.read_bytes() == b"ours"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder"])
+def test_what_is_no_file_is_never_replaced(kind: str, tmp_path: Path) -> None:
+    """``-o /dev/null --force`` as root made a file of the device."""
+    path = tmp_path / "there"
+    os.mkfifo(path) if kind == "fifo" else path.mkdir()
+    with pytest.raises(UsageError, match="is no file: it is not replaced"):
+        Output(str(path), force=True)
+    late = Output(str(tmp_path / "late"), force=True)
+    os.mkfifo(tmp_path / "late")
+    with pytest.raises(UsageError, match="is no file"):
+        late.write(b"x")
+    assert stat.S_ISFIFO((tmp_path / "late").stat().st_mode)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["late", "there"]
 
 
 def test_a_link_of_our_own_leads_where_it_says(tmp_path: Path) -> None:
@@ -97,6 +113,45 @@ def test_the_watchdog_waits_and_can_be_called_off() -> None:
     silent = threading.Event()
     Watchdog(time.monotonic() + 3600, silent.set).stop()
     assert not silent.is_set()
+
+
+def test_a_bundle_is_written_once_where_both_are_about_to() -> None:
+    """Two would stand behind each other on standard output."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def give_up() -> None:
+        begun.set()
+        time.sleep(0.2)
+        ended.set()
+
+    watchdog = Watchdog(time.monotonic() - 1, give_up)
+    assert begun.wait(30)
+    watchdog.stop()
+    assert ended.is_set(), "who is done reading waits for the one that writes already"
+
+
+def test_names_of_files_hold_no_secret_and_hide_no_other_file() -> None:
+    bundle = Bundle(Head(pid=7), redacted)
+    bundle.add_log("a/token=geheim/x.log", b"1")
+    bundle.add_log("../x.log", b"2")
+    bundle.add_log("x.log", b"3")
+    bundle.add_log("/x.log", b"4")
+    log = Ref(Space.ROOT, "opt/password=geheim/x")
+    bundle.add_take(1, {log: Missing(Why.DENIED, (log,), "password=geheim")})
+    assert b"geheim" not in b"".join((*map(str.encode, bundle.files), *bundle.files.values()))
+    assert sorted(data for name, data in bundle.files.items() if name.startswith("logs/")) == [
+        b"1",
+        b"2",
+        b"3",
+        b"4",
+    ]
+
+
+def test_of_tmp_only_what_jvms_keep_there_is_told() -> None:
+    bundle = Bundle(Head(pid=7), redacted)
+    tmp = Ref(Space.ROOT, "tmp", Ask.LIST)
+    bundle.add_take(1, {tmp: Got(b"a letter.doc\0hsperfdata_joe\0", (tmp,))})
+    assert bundle.files["manifest.tsv"] == b"root/tmp\tlist\thsperfdata_joe\n"
 
 
 def test_readings_are_laid_out() -> None:

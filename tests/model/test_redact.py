@@ -25,6 +25,20 @@ from seedstall.model.redact import MASK, redact, redact_argv, secret_name, visib
         ("https://joe:hunter2@repo.example/x", "hunter2"),
         ("-Dauth.token=hunter2", "hunter2"),
         ("-keypass hunter2", "hunter2"),
+        ("jdbc:oracle:thin:scott/hunter2@db:1521/X", "hunter2"),
+        ("redis://:hunter2@db/1", "hunter2"),
+        ("Authorization: Basic aHVudGVyMg==", "aHVudGVyMg"),
+        ("proxy-authorization: Bearer hunter2", "hunter2"),
+        ("sent Bearer hunter2-hunter2 to", "hunter2"),
+        ("<password>hunter2</password>", "hunter2"),
+        ('{"password":"hunter2","a":1}', "hunter2"),
+        ("{'db.token' : 'hunter2'}", "hunter2"),
+        ("run --password hunter2 -x", "hunter2"),
+        ("Cookie: JSESSIONID=hunter2", "hunter2"),
+        ("key AKIAIOSFODNN7EXAMPLE used", "AKIAIOSFODNN7EXAMPLE"),
+        ("x eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.hunter2", "hunter2"),
+        ("https://ghp_0123456789hunter20123456789@github.com/x", "hunter2"),
+        (r"-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----", "hunter2"),
         ("-J-Dkey.passphrase=hunter2", "hunter2"),
         ("password: 12345", "12345"),
         ("password:12345", "12345"),
@@ -58,6 +72,9 @@ def test_secrets_are_masked(text: str, secret: str) -> None:
         "x/secret_log.txt:12",
         "secret_log.txt:12  Creation of SecureRandom instance",
         "password_reset.log:12 text",
+        "Bearer authentication is set up",
+        "at com.acme.Token.get(Token.java:12)",
+        "java -Dtoken -Xmx1g",
         "(/var/log/secret_log.txt:7): seeds are read from a URL",
         "/etc/passwd:7: no such user",
         "logs/token:7:3 text",
@@ -114,3 +131,8 @@ def test_time_grows_with_the_input_not_its_square(unit: str) -> None:
 
     small, large = min(cost(4000) for _ in range(5)), min(cost(32000) for _ in range(5))
     assert large < max(small, 0.001) * 30, (small, large)
+
+
+def test_the_argument_behind_a_secret_s_name_goes_unless_it_is_an_option() -> None:
+    argv = ("java", "--db-token", "hunter2", "--password", "-Djava.security.egd=file:/dev/random")
+    assert redact_argv(argv) == (*argv[:2], MASK, *argv[3:])

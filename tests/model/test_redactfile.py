@@ -77,6 +77,33 @@ def test_lines_of_logs() -> None:
     )
 
 
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEgeheim0AAAAAA\ngeheim=\n-----END RSA PRIVATE KEY-----\n"
+LOG = f"INFO password=geheim\n{KEY}After it.\n" + "and more\n" * 50
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("zeros", [0, 3000, 30_001])
+def test_a_log_is_a_text_however_it_is_written(coding: str, zeros: int) -> None:
+    """With a BOM or without, and with the NUL bytes that copytruncate leaves."""
+    shown = redacted("logs/x", b"\0" * zeros + LOG.encode(coding))
+    plain = shown.replace(b"\0", b"")
+    assert b"geheim" not in plain
+    assert b"After it.\nand more" in plain
+    assert shown.count(b"\n") == LOG.count("\n"), "its lines stay where they are"
+
+
+def test_a_key_that_never_ends_takes_no_evidence_with_it() -> None:
+    data = KEY.partition("geheim=")[0] + "x INFO\n\tat a.B.c(D.java:1)\n"
+    assert b"\tat a.B.c(D.java:1)" in redacted("logs/x", data.encode())
+
+
+def test_a_secret_before_a_long_text_in_a_binary_file() -> None:
+    data = b"\xca\xfe\xc0\xc0\0\0token=geheim " + b"x" * 900 + b"\0"
+    shown = redacted("root/tmp/hsperfdata_app/7", data)
+    assert len(shown) == len(data)
+    assert b"geheim" not in shown
+
+
 @pytest.mark.parametrize("unit", [b"password=", b"-Dtoken=a ", b"x://a:b@", b"\0token=", b"a" * 9])
 def test_hostile_files_take_no_time(unit: bytes) -> None:
     data = unit * (100_000 // len(unit))

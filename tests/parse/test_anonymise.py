@@ -88,6 +88,56 @@ def test_a_binary_file_keeps_every_byte_in_its_place() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("APP1 says App1_8080.log", "host1 says host1_8080.log"),
+        ("by berta.mueller, Berta.Mueller-x", "by user1, user1-x"),
+        ("ora7.acme.com:1521 up", "host3.host2.com:1521 up"),
+        ("x.eu.acme.com up", "x.eu.host2.com up"),
+        ("myapp1x app12", "myapp1x app12"),
+    ],
+)
+def test_known_names_in_other_spellings(line: str, shown: str) -> None:
+    names = Anonymiser(["app1.acme.com"], ["berta.mueller"])
+    assert names.text(line) == shown
+
+
+@pytest.mark.parametrize("own", [["db.liquibase.example"], []])
+def test_a_stranger_s_url_renames_no_class(own: list[str]) -> None:
+    """A log that names https://www.liquibase.example must not hide liquibase's own frames from the rules."""
+    names = Anonymiser(own)
+    names.learn("logs/x", b"see https://www.liquibase.example/x\n")
+    frame = "\tat liquibase.lockservice.StandardLockService.waitForLock(StandardLockService.java:1)"
+    assert (names.text(frame) == frame) is not bool(own)
+
+
+def test_what_one_file_tells_is_renamed_in_those_before_it() -> None:
+    names = Anonymiser()
+    names.learn("proc/7/mountinfo", b"1 2 0:3 / /x rw - nfs4 filer7:/export rw\n")
+    names.learn("logs/x", "GET http://pay7.acme.com/\n".encode("utf-16"))
+    assert names.text("filer7 pay7") == "host1 host2"
+
+
+def test_names_that_threads_and_programs_gave_themselves() -> None:
+    names = Anonymiser(["zeus.acme-corp.net"])
+    assert names.file("proc/7/stat", b"7 (zeus (x) run) S 1 1") == b"7 (host1 (x) run) S 1 1"
+    assert names.file("proc/7/task/8/status", b"Name:\tzeus-1\nState:\tS\n") == (
+        b"Name:\thost1-1\nState:\tS\n"
+    )
+    assert names.file("proc/7/task/8/sched", b"zeus-1 (8, #threads: 2)\n---\n") == (
+        b"host1-1 (8, #threads: 2)\n---\n"
+    )
+    assert names.file("proc/7/comm", b"poller acme-cor\n") == b"poller host2\n", "cut at 15 bytes"
+    assert names.file("proc/version", b"Linux version 4.1 (root@zeus) x\n") == (
+        b"Linux version 4.1 (root@host1) x\n"
+    )
+
+
+def test_a_host_of_two_letters_by_itself() -> None:
+    assert Anonymiser().file("proc/sys/kernel/hostname", b"vm\n") == b"host1\n"
+
+
+@pytest.mark.parametrize(
     "unit", ["a/", "/a", "a.", "1.", ":a", "a@", "a-", "://a", "/.", "x.jar/", "%"]
 )
 def test_hostile_texts_take_no_time(unit: str) -> None:

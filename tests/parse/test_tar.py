@@ -83,6 +83,13 @@ def test_paths_that_lead_out_or_have_no_end(name: str, why: str) -> None:
         read(member(name, b"x") + END)
 
 
+def test_a_nul_byte_in_a_path_is_named() -> None:
+    told = b"12 path=a\0b\n"
+    data = header("p", len(told), tarfile.XHDTYPE) + padded(told) + member("x", b"") + END
+    with pytest.raises(tar.UnsafeError, match=r"a NUL byte in a path: a\\0b"):
+        read(data)
+
+
 def test_headers_have_a_limit() -> None:
     long = header("././@LongLink", 1 << 40, tarfile.GNUTYPE_LONGNAME)
     with pytest.raises(tar.UnsafeError, match="extended headers"):

@@ -200,6 +200,22 @@ def test_without_a_word_of_the_host_each_file_is_a_case(tmp_path: Path) -> None:
     assert len(diagnosed(laid_out(tmp_path / "t", files))["cases"]) == 2
 
 
+def test_folders_of_hosts_are_not_one_host(tmp_path: Path) -> None:
+    """The kernel of the one must not be said of the other's dump."""
+    dump = (unpacked("seed-4.4.0-210", tmp_path) / "jvm/threaddump.txt").read_bytes()
+    files = {
+        "uname.txt": b"Linux old 4.4.0-210-generic #242-Ubuntu SMP x86_64 GNU/Linux\n",
+        "jstack.txt": b"nothing\n",
+        "other/jstack.txt": dump,
+        "other/uname.txt": b"Linux new 6.1.0-25-amd64 #1 SMP x86_64 GNU/Linux\n",
+    }
+    cases = diagnosed(laid_out(tmp_path / "ticket", files))["cases"]
+    assert "4.4.0-210-generic" not in [
+        case["facts"]["kernel"]["release"] for case in cases if case["target"].endswith("other")
+    ]
+    assert len(cases) > 2, "each file of the folder above, and the host below it"
+
+
 def test_kubectl_s_copy_of_proc_and_a_log(tmp_path: Path) -> None:
     """``kubectl debug --copy-to`` and ``kubectl cp``: /proc/1 as it came, its empty files no evidence."""
     files = {"proc/1/cmdline": b"java\0App\0", "proc/1/status": b"", "uname.txt": UNAME}

@@ -145,6 +145,9 @@ class Captured:
         known = [take.readings() for take in self._takes]
         names = effect.other_names(known[0]) if self._manner.anonymised else None
         bundle = Bundle(self._head(), self._shown(), names)
+        for readings in known:
+            bundle.learn(readings)
+        bundle.learn({}, (data for _, data, _ in self._manner.logs))
         for number, (take, readings) in enumerate(zip(self._takes, known, strict=True), 1):
             bundle.add_take(number, readings, take.memory_dump)
         for name, data, _ in self._manner.logs:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ WRITING_S = 2.0
 """Of the time that a capture may take, what is left for packing and writing."""
 _KEPT = (MEMORY_DUMP, Ref(Space.INPUT, "given/samples"))
 """Of what is said beside the evidence."""
+_TMP = Ref(Space.ROOT, "tmp", Ask.LIST)
 Readings = Mapping[Ref, Reading[bytes]]
 Shown = Callable[[str, bytes], bytes]
 """What becomes of a file before it is written: by its path in the bundle."""
@@ -61,13 +63,21 @@ class Watchdog:
 
     def __init__(self, deadline: float, give_up: Callable[[], None]) -> None:
         """Begin to wait."""
-        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), give_up)
+        self._give_up = give_up
+        self._first = threading.Lock()
+        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._over)
         self._timer.daemon = True
         self._timer.start()
 
+    def _over(self) -> None:
+        if self._first.acquire(blocking=False):
+            self._give_up()
+
     def stop(self) -> None:
-        """The work is done."""
+        """The work is done: who waited gives up no more. If it has begun to, it ends this process: wait for that."""
         self._timer.cancel()
+        if not self._first.acquire(blocking=False):
+            self._timer.join()
 
 
 @dataclass(slots=True)
@@ -118,6 +128,18 @@ class Bundle:
             self._add(f"{prefix}{JVM_DUMP}-memory.txt", dump)
         self.files[prefix + MANIFEST] = b"".join(dict.fromkeys(lines))
 
+    def learn(self, readings: Readings, logs: Iterable[bytes] = ()) -> None:
+        """Know whose names are to be replaced, from all that will be written, before anything is."""
+        names = self.names
+        if names is None:
+            return
+        for ref, reading in readings.items():
+            path = place(ref, self.head.pid)
+            if path is not None and isinstance(reading, Got) and ref.ask is Ask.CONTENT:
+                names.learn(path, reading.value)
+        for log in logs:
+            names.learn(LOGS, log)
+
     def _laid_out(self, prefix: str, path: str, ref: Ref, reading: Reading[bytes]) -> bytes:
         """The reading as a file, or as the line of the manifest that is returned."""
         if isinstance(reading, Got) and ref.ask is Ask.CONTENT and len(reading.value) > LARGEST:
@@ -126,13 +148,17 @@ class Bundle:
             self._add(prefix + path, reading.value)
             return b""
         names = self.names
-        shown = names.member(path) if names is not None else path
+        shown = self._named(path)
         if isinstance(reading, Missing):
             # Also what was not collected: in a directory that is listed it would read as absent.
-            if names is not None:
-                reading = Missing(reading.why, reading.origins, names.text(reading.detail))
+            detail = os.fsdecode(self.shown(MANIFEST, os.fsencode(reading.detail)))
+            detail = names.text(detail) if names is not None else detail
+            reading = Missing(reading.why, reading.origins, detail)
             return spelled.missing_line(shown, ref.ask, reading)
         answer = self.shown(MANIFEST, reading.value)
+        if ref == _TMP:  # what people keep there is nobody's business
+            kept = (n for n in answer.split(b"\0")[:-1] if n.startswith(b"hsperfdata_"))
+            answer = b"".join(name + b"\0" for name in kept)
         if names is not None and ref.ask is Ask.LINK:
             answer = names.link(answer)
         if (
@@ -148,13 +174,23 @@ class Bundle:
         data = self.shown(path, data)
         if self.names is not None:
             data = self.names.file(path, data)
-            path = self.names.member(path)
-        self.files[path] = data
+        self.files[self._named(path)] = data
+
+    def _named(self, path: str) -> str:
+        """The path that a file has in the bundle: its name may be a secret, or tell whose it is."""
+        parts = (self.shown(MANIFEST, os.fsencode(part)) for part in path.split("/"))
+        path = "/".join(map(os.fsdecode, parts))
+        return self.names.member(path) if self.names is not None else path
 
     def add_log(self, name: str, data: bytes) -> None:
         """A text that was handed over."""
         parts = [part for part in name.split("/") if part not in ("", ".", "..")]
-        self._add(LOGS + "/".join(parts or ["log"]), data)
+        path = LOGS + "/".join(parts or ["log"])
+        count = 1
+        while self._named(path) in self.files:  # ../x.log beside x.log
+            count += 1
+            path = f"{LOGS}{count}/{'/'.join(parts or ['log'])}"
+        self._add(path, data)
 
     def members(self) -> Iterator[tuple[str, bytes]]:
         """The files in their order, the head first; none below another."""
@@ -225,13 +261,16 @@ class Output:
         return SeedstallError(what, "name a file in a folder that you may write to")
 
     def _refuse(self) -> None:
-        if self._force:
-            return
+        """What is there is replaced with ``--force`` alone, and only a file: never /dev/null, as root can."""
         try:
-            os.stat(self._folder.name, dir_fd=self._folder.fd, follow_symlinks=False)
+            found = os.stat(self._folder.name, dir_fd=self._folder.fd, follow_symlinks=False)
         except FileNotFoundError:
             return
-        raise _is_there(self._path)
+        if not self._force:
+            raise _is_there(self._path)
+        if not stat.S_ISREG(found.st_mode):
+            what = f"{self._path} is no file: it is not replaced"
+            raise UsageError(what, "name a file, or - for standard output")
 
     def write(self, data: bytes) -> None:
         """Write it with mode 0600; nothing is there under its name before it is whole.
@@ -258,6 +297,7 @@ class Output:
     def _name_it(self) -> None:
         folder = self._folder
         if self._force:
+            self._refuse()
             if not folder.put(self._temporary, folder.name):
                 raise OSError(errno.EBUSY, "it is a mount point")
             return
@@ -307,7 +347,7 @@ def other_names(readings: Readings) -> anonymise.Anonymiser:
     hosts.append(text(Ref(Space.KERNEL, "proc/sys/kernel/hostname")))
     for variable in text(Ref(Space.PROCESS, "environ")).split("\0"):
         name, _, value = variable.partition("=")
-        hosts += [value] if name in anonymise.HOST_VARIABLES else []
+        hosts += [value] if anonymise.HOST_VARIABLES.fullmatch(name) else []
         users += [value] if name in anonymise.USER_VARIABLES else []
         users += [value.rpartition("/")[2]] if name == "HOME" else []
     for ref in readings:
@@ -315,7 +355,7 @@ def other_names(readings: Readings) -> anonymise.Anonymiser:
             _, found, rest = f"/{ref.path}".partition(f"/{folder}")
             if ref.space is Space.ROOT and found:
                 users.append(rest.partition("/")[0])
-    tmp = readings.get(Ref(Space.ROOT, "tmp", Ask.LIST))
+    tmp = readings.get(_TMP)
     listed = procfs.names(tmp.value) if isinstance(tmp, Got) else ()
     marked = (name.partition("hsperfdata_") for name in listed)
     users += [user for before, mark, user in marked if mark and not before]

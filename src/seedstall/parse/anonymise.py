@@ -10,13 +10,27 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable
 
-from seedstall.knowledge.commonnames import LABELS, USERS, is_common
+from seedstall.knowledge.commonnames import DIRECTORIES, FILES, LABELS, USERS, is_common
 from seedstall.model.bundle import MANIFEST
+from seedstall.model.redactfile import changed
 
 _SHORTEST = 3
 """Letters of a name that is looked for everywhere: a shorter one is part of too many words."""
 _LONGEST_LINE = 1 << 16
-_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+_RUN = re.compile(r"[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*")
+_PARTS = re.compile(r"([._-]+)")
+_DOTTED = re.compile(r"(?<![\w.-])[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,63}){1,8}(?![\w-])")
+_MOUNT = re.compile(
+    r"(?<= - )((?:nfs4?|cifs|smb3|ceph|glusterfs|fuse\.\S{1,40}) )(/{0,2})([^\s/:,]{1,253})(?=[:/])"
+)
+"""In mountinfo: whose server a file system is on."""
+_NAMED = re.compile(r"(?:takes/\d+/)?proc/\d+/(?:task/\d+/)?(?:stat|status|sched)")
+"""Files that hold the name that a thread or a program gave itself."""
+_COMM = re.compile(r"(?:takes/\d+/)?proc/\d+/(?:task/\d+/)?comm")
+_LONGEST_COMM = 15
+_CLASS = re.compile(r"(?:[\w$]+\.)+(?:[A-Z]\w*[a-z])")
+"""A name of Java's: packages, and a class with small letters in it."""
+_HOST_FILE = re.compile(r"(?:takes/\d+/)?proc/sys/kernel/(?:hostname|domainname)")
 _IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w+-]|\.\d)")
 _VERSION = re.compile(r"(?:1\.[4-8]\.0|9\.0|11\.0|17\.0|21\.0|25\.0)\.")
 """JDK versions have up to four numbers: no address of a private network begins so."""
@@ -66,18 +80,12 @@ _ARGUMENTS = re.compile(r"(?:takes/\d+/)?(?:proc/\d+/(?:cmdline|environ)|jvm/pro
 _SOCKETS = re.compile(r"(?:takes/\d+/)?proc/\d+/net/(?:tcp|udp)6?")
 _HEX_ADDRESS = re.compile(r"(?<![0-9A-F])([0-9A-F]{8}|[0-9A-F]{32})(?=:[0-9A-F]{4}\b)")
 _OF_KERNEL = re.compile(
-    r"(?:takes/\d+/)?(?:probe/.*|proc/sys/kernel/(?!hostname).*|proc/pressure/.*|proc/(?:version|uptime|meminfo|loadavg)"
+    r"(?:takes/\d+/)?(?:probe/.*|proc/sys/kernel/(?!hostname|domainname).*|proc/pressure/.*|proc/(?:version|uptime|meminfo|loadavg)"
     r"|sys/(?!fs/).*|proc/\d+/(?:task/\d+/)?(?:stat|status|sched|schedstat|syscall|wchan|children|stack|io|limits|exe-header))"
 )
 _KEPT_FOLDERS = ("proc", "sys", "dev", "root", "jvm", "logs", "given", "takes", "probe")
-HOST_VARIABLES = (
-    "HOSTNAME",
-    "HOST",
-    "COMPUTERNAME",
-    "NODE_NAME",
-    "POD_NAME",
-    "POD_NAMESPACE",
-    "NAMESPACE",
+HOST_VARIABLES = re.compile(
+    r"(?:HOST|COMPUTERNAME|(?:.*_)?(?:HOST|NODE|POD|CONTAINER|SERVER|INSTANCE|CLUSTER)_?NAME|(?:.*_)?NAMESPACE)"
 )
 USER_VARIABLES = ("USER", "LOGNAME", "USERNAME", "SUDO_USER")
 
@@ -89,8 +97,13 @@ class Anonymiser:
         """Know the names of hosts and users that are to be found in any text."""
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
+        self._own: set[str] = set()
+        self._domains: set[str] = set()
+        """Of hosts that are known: what ends so is a host of theirs."""
+        self._begins: dict[str, set[int]] = {}
+        """By the first part of a known name: of how many parts such names are."""
         for host in hosts:
-            self.learn_host(host)
+            self.learn_host(host, own=True)
         for user in users:
             self.learn_user(user)
 
@@ -104,36 +117,150 @@ class Anonymiser:
             self._names[key] = f"{kind}{self._fresh(kind)}"
         return self._names[key]
 
-    def learn_host(self, name: str) -> None:
-        """A host's name: each part of it that is not everybody's is looked for from now on."""
-        for label in re.split(r"[.\s]+", name.strip())[:16]:
-            if len(label) >= _SHORTEST and label.lower() not in LABELS and not label.isdigit():
-                self._names.setdefault(label, self._alias(label, "host"))
+    def learn_host(self, name: str, *, own: bool = False) -> None:
+        """A host's name: each part of it that is not everybody's is looked for from now on.
+
+        In names of classes only those of the *own* host: a log that names https://liquibase.example must not make
+        liquibase.Liquibase a stranger.
+        """
+        labels = re.split(r"[.\s]+", name.strip())[:16]
+        for label in labels:
+            key = label.lower()
+            everybodys = key in LABELS or key in DIRECTORIES or key in FILES or key in USERS
+            if len(label) >= _SHORTEST and not everybodys and not label.isdigit():
+                self._learn(label, "host")
+                self._own |= {key} if own else set()
+        for at in range(1, len(labels) - 1):
+            if any(label.lower() in self._names for label in labels[at:]):
+                self._domains.add(".".join(labels[at:]).lower())
 
     def learn_user(self, name: str) -> None:
         """A user's name."""
-        if len(name) >= _SHORTEST and name not in USERS and name not in self._names:
-            self._names[name] = self._alias(name, "user")
+        if len(name) >= _SHORTEST and name not in USERS:
+            self._learn(name, "user")
+            self._own.add(name.lower())
+
+    def _learn(self, name: str, kind: str) -> None:
+        """From now on *name* is looked for, in capitals too."""
+        key = name.lower()
+        if key in self._names:
+            return
+        self._names[key] = self._alias(key, kind)
+        parts = _PARTS.split(key)
+        self._begins.setdefault(parts[0], set()).add(len(parts))
+
+    def _known(self, text: str) -> str:
+        """*text* with other names for those that are known, also between dots, dashes and underscores."""
+        return _RUN.sub(self._in_run, text)
+
+    def _in_run(self, run: re.Match[str]) -> str:
+        if run[0].lower() in self._names:
+            return self._names[run[0].lower()]
+        parts = _PARTS.split(run[0])
+        is_class = _CLASS.match(run[0]) is not None
+        shown: list[str] = []
+        at = 0
+        while at < len(parts):
+            for size in sorted(self._begins.get(parts[at].lower(), ()), reverse=True):
+                name = "".join(parts[at : at + size]).lower()
+                other = self._names.get(name)
+                if other is not None and (not is_class or name in self._own):
+                    shown.append(other)
+                    at += size
+                    break
+            else:
+                shown.append(parts[at])
+                at += 1
+            shown += parts[at : at + 1]
+            at += 1
+        return "".join(shown)
 
     # --- texts -------------------------------------------------------------------------------------------------------
 
     def file(self, path: str, data: bytes) -> bytes:
         """The file *path* of a bundle (as it was called before) with other names in it."""
-        if _OF_KERNEL.fullmatch(path) or path.endswith(MANIFEST) or data.startswith(b"\x7fELF"):
-            return (
-                data  # the lines of a manifest are made of renamed readings; programs are the JDK's
-            )
+        of_kernel = self._of_kernel(path, data)
+        if of_kernel is not None:
+            return of_kernel
         if path.endswith("/maps"):
             return b"\n".join(self._mapping(line) for line in data.split(b"\n"))
         if _SOCKETS.fullmatch(path):
             return _HEX_ADDRESS.sub(self._hex, data.decode("latin-1")).encode("latin-1")
-        parted = path.endswith(("/cmdline", "/environ"))
-        if not parted and b"\0" in data[:4096]:
-            return self._binary(data)
+        if path.endswith(("/cmdline", "/environ")):
+            return _encoded(self._lines(self.argument, _decoded(data), "\0"))
         shown = self.argument if _ARGUMENTS.fullmatch(path) else self.text
-        mark = "\0" if parted else "\n"
-        lines = _decoded(data).split(mark)
-        return _encoded(mark.join(self._in_pieces(shown, line) for line in lines))
+        return changed(data, lambda text: self._lines(shown, text, "\n"), self._binary)
+
+    def _of_kernel(self, path: str, data: bytes) -> bytes | None:
+        """A file whose form is the kernel's, with the names in it; ``None`` for any other."""
+        if _HOST_FILE.fullmatch(path):
+            found = _encoded(self._host_alone(_decoded(data)))
+        elif _COMM.fullmatch(path):
+            found = _encoded(self.comm(_decoded(data.rstrip(b"\n")))) + b"\n"
+        elif _NAMED.fullmatch(path):
+            found = self._comm_in(path, data)
+        elif path.endswith("proc/version"):
+            found = _encoded(self._known(_decoded(data)))  # who built it, and where
+        elif _OF_KERNEL.fullmatch(path) or path.endswith(MANIFEST) or data.startswith(b"\x7fELF"):
+            found = data  # lines of a manifest are made of renamed readings; programs are the JDK's
+        else:
+            return None
+        return found
+
+    def _lines(self, shown: Callable[[str], str], text: str, mark: str) -> str:
+        return mark.join(self._in_pieces(shown, line) for line in text.split(mark))
+
+    def learn(self, path: str, data: bytes) -> None:
+        """Find names of hosts in the file *path*, before any file is renamed: one may name what others mention."""
+        if _HOST_FILE.fullmatch(path):
+            self.learn_host(_decoded(data), own=True)
+            return
+        if data.startswith(b"\x7fELF") or path.endswith(MANIFEST):
+            return
+        changed(data, self._learn_from, lambda _: b"")
+
+    def _learn_from(self, text: str) -> str:
+        for mount in _MOUNT.finditer(text) if " - " in text else ():
+            self._host(mount[3].rpartition("@")[2])
+        for form, group, sign in ((_AUTHORITY, 2, "://"), (_MAIL, 1, "@"), (_HOST_OF, 0, ".")):
+            for found in form.finditer(text) if sign in text else ():
+                self._host(found[group])
+        for found in _DOTTED.finditer(text) if self._domains else ():
+            self._of_domain(found)
+        return ""
+
+    def _host_alone(self, text: str) -> str:
+        """The host's name by itself: also one that is too short to be looked for."""
+        self.learn_host(text, own=True)
+        labels = text.strip().split(".")
+        return ".".join(self._label(label) for label in labels) + "\n" if text.strip() else text
+
+    def _label(self, label: str) -> str:
+        known = self._names.get(label.lower(), label)
+        is_short = known == label and len(label) < _SHORTEST and label.lower() not in LABELS
+        return self._alias(label.lower(), "host") if is_short else known
+
+    def _comm_in(self, path: str, data: bytes) -> bytes:
+        """A file of numbers with the name that a thread has in the kernel."""
+        if path.endswith("/stat"):
+            first, last = data.find(b"(") + 1, data.rfind(b")")
+        else:
+            first = len(b"Name:\t") if path.endswith("/status") else 0
+            last = data.find(b" (") if path.endswith("/sched") else data.find(b"\n")
+        if first > last:
+            return data
+        return data[:first] + _encoded(self.comm(_decoded(data[first:last]))) + data[last:]
+
+    def comm(self, name: str) -> str:
+        """A thread's name as the kernel has it. It was cut at 15 bytes, perhaps within a name that is known."""
+        for word in re.finditer(r"(?<![A-Za-z0-9])[A-Za-z0-9]", name if _is_cut(name) else ""):
+            rest = name[word.start() :].lower()
+            if len(rest) < _SHORTEST:
+                break
+            whole = next((n for n in self._names if n.startswith(rest) and ":" not in n), None)
+            if whole is not None:
+                return self.text(name[: word.start()]) + self._names[whole]
+        return self.text(name)
 
     def _mapping(self, line: bytes) -> bytes:
         """A line of ``maps``: what stands behind the inode is one path, blanks and all."""
@@ -171,12 +298,20 @@ class Anonymiser:
         if "." in text:
             text = _IPV4.sub(lambda m: self._address(m[0]), text)
             text = _HOST_OF.sub(lambda m: self._host(m[0]), text)
-        return _TOKEN.sub(lambda m: self._names.get(m[0], m[0]), text)
+            if self._domains:
+                text = _DOTTED.sub(self._of_domain, text)
+        return self._known(text)
+
+    def _of_domain(self, match: re.Match[str]) -> str:
+        """A dotted name: that of a host where it ends as one of ours does."""
+        parts = match[0].lower().split(".")
+        ends = (".".join(parts[at:]) for at in range(1, len(parts)))
+        return self._host(match[0]) if any(end in self._domains for end in ends) else match[0]
 
     def argument(self, text: str) -> str:
         """An argument, a variable, a property: relative paths are paths there too, and blanks part none."""
         if text.startswith("/") and ":" not in text and "=" not in text:
-            return self.path(text)
+            return self._known(self.path(text))
         text = _RELATIVE.sub(lambda m: self.path(m[0]), text)
         return self.text(text)
 
@@ -199,7 +334,7 @@ class Anonymiser:
         if not any(c.isalpha() for c in name):
             return name
         self.learn_host(name)
-        return ".".join(self._names.get(label, label) for label in name.split("."))
+        return ".".join(self._names.get(label.lower(), label) for label in name.split("."))
 
     def _address(self, text: str) -> str:
         bare, percent, zone = text.partition("%")
@@ -260,18 +395,18 @@ class Anonymiser:
 
     def component(self, part: str) -> str:
         """One part of a path."""
-        if part in self._names:
-            return self._names[part]
+        if part.lower() in self._names:
+            return self._names[part.lower()]
         if part.startswith("hsperfdata_"):
             user = part.removeprefix("hsperfdata_")
             self.learn_user(user)
-            return f"hsperfdata_{self._names.get(user, user)}"
+            return f"hsperfdata_{self._names.get(user.lower(), user)}"
         if len(part) < _SHORTEST or is_common(part) or part.startswith(("%", "$", "-")):
-            return part
+            return self._known(part)
         deleted = " (deleted)" if part.endswith(" (deleted)") else ""
         stem = part.removesuffix(" (deleted)")
         if deleted and is_common(stem):
-            return part
+            return self._known(part)
         ending = next((e for e in _ENDINGS if stem.endswith(e)), "")
         dot = "." if stem.startswith(".") else ""
         return f"{dot}{self._alias(stem.removesuffix(ending), 'name')}{ending}{deleted}"
@@ -294,6 +429,10 @@ class Anonymiser:
         """The names of a directory, each ended by a NUL byte."""
         shown = (_encoded(self.component(_decoded(name))) for name in listed.split(b"\0")[:-1])
         return b"".join(name + b"\0" for name in sorted(shown))
+
+
+def _is_cut(name: str) -> bool:
+    return len(name.encode("utf-8", "surrogateescape")) >= _LONGEST_COMM
 
 
 def _words(text: str, crossed: Callable[[re.Match[str]], str]) -> str:

@@ -189,7 +189,9 @@ def clean(name: bytes) -> bytes:
     Raises:
         UnsafeError: it is absolute, leads out of the archive, is too long or too deep, or holds a NUL byte.
     """
-    if len(name) > LONGEST_NAME or b"\0" in name:
+    if b"\0" in name:
+        raise UnsafeError(f"a NUL byte in a path: {_shown(name)}")
+    if len(name) > LONGEST_NAME:
         raise UnsafeError(f"a path of {len(name)} bytes, the limit is {LONGEST_NAME}")
     if name.startswith(b"/"):
         raise UnsafeError(f"an absolute path: {_shown(name)}")
@@ -202,7 +204,7 @@ def clean(name: bytes) -> bytes:
 
 
 def _shown(name: bytes) -> str:
-    return name[:120].decode("utf-8", "backslashreplace")
+    return name[:120].replace(b"\0", b"\\0").decode("utf-8", "backslashreplace")
 
 
 def is_tar(block: bytes) -> bool:

@@ -32,11 +32,17 @@ _NUMBERED = 100
 
 
 def is_loose(paths: Iterable[str]) -> bool:
-    """Whether a folder with these files holds what is said of a host besides what is said of a JVM."""
+    """Whether a folder with these files holds what is said of a host besides what is said of a JVM.
+
+    One in which a folder has files of a host too is a folder of hosts: what the one says is not true of another.
+    """
     host = jvm = False
     for path in paths:
         if path.count("/") > 1:
             continue
+        folder, _, name = path.rpartition("/")
+        if folder and path_of_host(name):
+            return False
         host = host or path_of_host(path)
         jvm = jvm or (_OF_JVM.fullmatch(path) is not None)
     return host and jvm
