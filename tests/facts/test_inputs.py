@@ -241,7 +241,7 @@ def test_a_silence_between_two_parts_of_a_long_log_is_one(
     assert len(log) > 32 << 10
     held = case({"a.log": Why.TRUNCATED})
     rest, long = inputs._read_long(
-        "a.log", iter([log[at : at + 4096] for at in range(0, len(log), 4096)])
+        "a.log", iter([log[at : at + 4096] for at in range(0, len(log), 4096)]), []
     )
     texts = InputTexts((("a.log", rest),), (), {"a.log": long})
     found = inputs.server_log_of_case(held._source, texts)

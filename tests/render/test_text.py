@@ -146,3 +146,8 @@ def test_what_helps_now_comes_first_and_alternatives_take_a_line_each() -> None:
         "    seedstall fix 8712 --surface java-opts",
     ]
     assert "  or nothing: it is well" in shown
+
+
+def test_a_line_end_in_a_files_name_begins_no_line() -> None:
+    shown = text.render(report(target="a\nb.txt: clear"), named=True)
+    assert shown.startswith("a\\x0ab.txt: clear: ")

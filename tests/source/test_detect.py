@@ -135,7 +135,7 @@ def test_a_file_has_no_jvms(tmp_path: Path) -> None:
 def test_what_is_recognised_and_not_read_is_named(tmp_path: Path, head: bytes, words: str) -> None:
     path = tmp_path / "given"
     path.write_bytes(head + b"\0" * 100)
-    message, hint = failure(path, SeedstallError)
+    message, hint = failure(path, NoSuchTargetError)
     assert words in message
     assert hint
 

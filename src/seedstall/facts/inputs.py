@@ -78,12 +78,13 @@ def input_texts(source: Source) -> InputTexts:
                 elif isinstance(data, bytes):
                     texts.append((inner, plain(data)))
                 else:
-                    lacks = [lack] if lack else []
-                    rest, long[inner] = _read_long(inner, _up_to_damage(data, lacks))
+                    lacks = [lack + _READ_SO_FAR] if lack else []
+                    rest, long[inner] = _read_long(inner, _up_to_damage(data, lacks), lacks)
                     texts.append((inner, rest))
-                    lack = lacks[0] if lacks else ""  # noqa: PLW2901 - what it is from here on
+                    lack = "; ".join(lacks)  # noqa: PLW2901 - what it is from here on
                 if lack:
-                    told = f"{inner}: {lack}" + (", read up to there" if data else "")
+                    so_far = _READ_SO_FAR if data and isinstance(data, bytes) else ""
+                    told = f"{inner}: {lack}{so_far}"
                     unread.append(Missing(Why.TRUNCATED, (Ref(Space.INPUT, inner),), told))
         except Unavailable as error:
             unread.append(error.missing)
@@ -102,6 +103,7 @@ def _begun(content: bytes | Iterator[bytes]) -> tuple[bytes, bytes | Iterator[by
     return head[:HEAD], chain((head,), content)
 
 
+_READ_SO_FAR = ", read up to there"
 _Content: TypeAlias = tuple[str, "bytes | Iterator[bytes]", str]
 
 
@@ -119,7 +121,7 @@ def _up_to_damage(data: Iterator[bytes], lacks: list[str]) -> Iterator[bytes]:
     except (ValueError, OSError) as error:
         if not begun:
             raise
-        lacks.append(str(error))
+        lacks.append(f"{error}{_READ_SO_FAR}")
 
 
 def _contents(source: Source, ref: Ref) -> Iterator[_Content]:
@@ -159,20 +161,24 @@ def _members(name: str, data: bytes, limit: int) -> Iterator[_Content]:
             yield whole, (content[at : at + HELD] for at in range(0, len(content), HELD)), lack
 
 
-def _read_long(name: str, data: Iterator[bytes]) -> tuple[Text, LongInput]:
-    """What is left of a long text to be parsed, and what was parsed on the way."""
+def _read_long(name: str, data: Iterator[bytes], lacks: list[str]) -> tuple[Text, LongInput]:
+    """What is left of a long text to be parsed, and what was parsed on the way; *lacks* gets what is not sure of it."""
+    from seedstall.parse.container.exported import oldest_first  # noqa: PLC0415 - the same
     from seedstall.parse.incident import incidents, merged  # noqa: PLC0415 - the same
     from seedstall.parse.longtext import LongText  # noqa: PLC0415 - only for such an input
     from seedstall.parse.observation import observations  # noqa: PLC0415 - see above
     from seedstall.parse.serverlog import Silences, server_log  # noqa: PLC0415 - see above
 
-    long = LongText(name)
+    export = oldest_first(data)
+    if export.lack:
+        lacks.append(export.lack)
+    long = LongText(name, export.total)
     logs: list[ServerLog] = []
     seen: dict[tuple[str, int], Observation] = {}
     told: tuple[Incident, ...] = ()
     rest: Text | None = None
     silences = Silences(name)
-    for part in long.parts(data):
+    for part in long.parts(export.pieces):
         if rest is not None:
             logs.append(server_log(rest, name))
             silences.part(rest, logs[-1])

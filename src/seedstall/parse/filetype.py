@@ -1,7 +1,7 @@
 """Files that people hand over and that are no text: what each is by its first bytes, and what to hand over instead.
 
 Signatures from the formats' own documents: hprof (JDK, heapDumper.cpp), JFR chunks (FLR), the class file (JVMS 4.1),
-PDF, PNG, JPEG, GIF, pcap and pcapng, SQLite, CFB (Outlook, old Office), systemd's journal (JOURNAL_FILE_FORMAT), perf.
+PDF, RTF, PNG, JPEG, GIF, pcap and pcapng, SQLite, CFB (Outlook, old Office), systemd's journal, perf.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _FIRST_BYTES: Final = (
     (b"\x00\x12portable heap dump", FileType("a heap dump (phd)", "javacore*.txt has the threads")),
     (b"FLR\x00", FileType("a flight recording", "jfr print --events jdk.ThreadDump FILE > dump.txt")),
     (b"%PDF-", FileType("a PDF document", "pdftotext -layout FILE text.txt")),
+    (b"{\\rtf", FileType("a text in RTF", "save it as plain text")),
     (b"\x89PNG\r\n\x1a\n", FileType("a picture (PNG)", _PICTURE)),
     (b"\xff\xd8\xff", FileType("a picture (JPEG)", _PICTURE)),
     (b"GIF87a", FileType("a picture (GIF)", _PICTURE)),

@@ -56,9 +56,10 @@ class _Held(NamedTuple):
 class LongText:
     """One text, fed in pieces. `feed` and `finish` give what stands between its dumps, as texts to be parsed."""
 
-    def __init__(self, origin: str) -> None:
-        """Begin at its first line."""
+    def __init__(self, origin: str, total: int | None = None) -> None:
+        """Begin at its first line; at its last one, number *total*, where it comes the last line first."""
         self._origin = origin
+        self._total = total
         self._series = Series(origin)
         self._decoder: IncrementalDecoder | None = None
         self._begun = False
@@ -77,7 +78,7 @@ class LongText:
     @property
     def dumps(self) -> tuple[ThreadDump, ...]:
         """The dumps read by now; the last `WHOLE` have all their threads when the text has ended."""
-        return tuple(sorted(self._dumps, key=lambda dump: dump.line))
+        return tuple(sorted(self._dumps, key=lambda dump: dump.line, reverse=bool(self._total)))
 
     @property
     def lines(self) -> int:
@@ -186,7 +187,7 @@ class LongText:
 
     def _careful(self, piece: bytes) -> None:
         """Take what only the careful parsers can read."""
-        for dump in thread_dumps(_numbered(plain(piece), self._line), self._origin):
+        for dump in thread_dumps(self._told(piece), self._origin):
             self._keep(dump, b"", 0)
         self._searched.add(len(self._rest))
         self._take(piece)
@@ -202,9 +203,22 @@ class LongText:
     def _take(self, piece: bytes) -> None:
         feeds = piece.count(b"\n")
         self._rest.append(piece.removesuffix(b"\n"))
-        self._numbers.extend(range(self._line, self._line + feeds + (not piece.endswith(b"\n"))))
+        self._numbers.extend(self._range(feeds + (not piece.endswith(b"\n"))))
         self._line += feeds
         self._size += len(piece)
+
+    def _range(self, count: int) -> Iterable[int]:
+        """The numbers in the original of *count* lines from here on."""
+        if self._total is None:
+            return range(self._line, self._line + count)
+        last = self._total + 1 - self._line
+        return (max(1, number) for number in range(last, last - count, -1))
+
+    def _told(self, piece: bytes) -> Text:
+        """*piece*, which begins here, in plain form."""
+        if self._total is None:
+            return _numbered(plain(piece), self._line)
+        return _renumbered(piece, array("L", self._range(piece.count(b"\n") + 1)))
 
     def _part(self) -> Text:
         """What has come together. It may hold dumps in other forms; beside dumps, stacks without a header are none."""

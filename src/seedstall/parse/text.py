@@ -40,6 +40,13 @@ _CONTAINED: Final = (
     *(b'"""', b'"" ', b'"\tat ', b'"at ', b'"line"', b'"values"'),
 )
 
+_NARROW: Final = (b"\tat ", b" tid=0x", b"Full thread dump")
+_WIDE_BLANK: Final = b"\xe3\x80\x80"
+"""What Chinese and Japanese pages indent by (U+3000)."""
+
+_ESCAPED_ENDS: Final = (b"&lt;br", b"&lt;/p&gt;", b"&lt;/div&gt;", b"&lt;pre")
+"""Markup within markup: what a feed or a ticket's XML has of a page."""
+
 _USUAL = (
     (b"&lt;", b"<"),
     (b"&gt;", b">"),
@@ -150,6 +157,8 @@ def plain(given: Input) -> Text:
     if _is_escaped(sample):
         text = resplit(text, _split_escaped)
         sample = _sample(text.data)
+    if _WIDE_BLANK in sample:
+        text = Text(text.data.replace(_WIDE_BLANK, b"  "), text.numbers)
     if any(sign in sample for sign in _UNSEEN_SIGNS):
         text = Text(_unseen().sub(b"", text.data), text.numbers)
     return text
@@ -210,6 +219,10 @@ def _one_encoding(data: bytes) -> bytes:
     if data.startswith(b"\xef\xbb\xbf"):
         return data[3:]
     codec = wide_codec(data)
+    if codec == "utf-16" and any(sign in data for sign in _NARROW):
+        return data[
+            2:
+        ]  # what one program wrote and another appended to (">" and ">>" of Windows' shells)
     return data if codec is None else data.decode(codec, "replace").encode("utf-8", "replace")
 
 
@@ -250,7 +263,7 @@ def _line_feeds(data: bytes) -> bytes:
 @cache
 def _colours() -> re.Pattern[bytes]:
     """What a terminal takes for a colour, as ``grep --color`` and CI consoles leave it in what they show."""
-    return re.compile(rb"\x1b\[[0-9;]{0,20}[mK]")
+    return re.compile(rb"\x1b(?:\[[0-9;:]{0,20}[mK]|\(B)")
 
 
 @cache
@@ -292,7 +305,7 @@ def _is_escaped(sample: bytes) -> bool:
 def _markup_patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
     # Only tags by name: <init>, <clinit> and <0x00000000e0d02e20> are the dump's own.
     inline = (
-        rb"a|b|i|u|p|em|tt|td|th|tr|ul|ol|li|dd|dt|dl|div|pre|code|span|font|table|tbody|strong"
+        rb"a|b|i|u|p|em|tt|wbr|td|th|tr|ul|ol|li|dd|dt|dl|div|pre|code|span|font|table|tbody|strong"
     )
     return (
         re.compile(rb"<br[ \t]*/?>|</(?:p|div|li|tr|pre|h[1-6])>", re.IGNORECASE),
@@ -304,6 +317,8 @@ def _markup_patterns() -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern
 def _without_markup(text: Text) -> Text:
     """Take *text* as a whole where it has entities only, as most have: line by line is slow."""
     ends, tags, _ = _markup_patterns()
+    if any(sign in text.data for sign in _ESCAPED_ENDS):
+        text = resplit(text, _split_escaped_markup)
     if ends.search(text.data) is None and tags.search(text.data) is None:
         data = _characters(text.data)
         if data.count(b"\n") == text.data.count(b"\n"):
@@ -332,6 +347,11 @@ def _usual_characters(data: bytes) -> bytes:
     for name, character in _USUAL:
         data = data.replace(name, character)
     return data
+
+
+def _split_escaped_markup(line: bytes) -> list[bytes]:
+    """The lines of a page that is written in a line of another: one level of it is undone."""
+    return _once_unescaped(line).split(b"\n") if b"&lt;" in line else [line]
 
 
 def _split_markup(line: bytes) -> list[bytes]:

@@ -40,7 +40,7 @@ def render(
         if not quiet:
             lines += _body(report, verbose=verbose)
     if named:
-        lines[0] = f"{report.target}: {lines[0]}"
+        lines[0] = f"{visible(report.target)}: {lines[0]}"
     text = "\n".join(lines) + "\n"
     text = "".join(visible_line(line) for line in text.splitlines(keepends=True))
     return redact(text) if redacted else text
@@ -239,8 +239,8 @@ def _marks(fix: Fix) -> str:
     return f" ({told})" if told else ""
 
 
-_SAID = frozenset(("none", "remove-flag", "wait"))
-"""Nothing is typed for these: the title says all."""
+_SAID = frozenset(("none", "remove-flag", "wait", "corrected-line"))
+"""Nothing is typed for these: the title says all, or the line of a file that lint corrects."""
 
 
 def typed(fix: Fix, target: str) -> tuple[str, ...]:

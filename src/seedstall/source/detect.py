@@ -350,4 +350,4 @@ def _refuse_unread(path: str, head: bytes) -> None:
         raise NoSuchTargetError(f"{path} is a program, not evidence", "start it and name its PID")
     found = filetype(head)
     if found is not None:
-        raise SeedstallError(f"{path} is {found.what}", found.instead)
+        raise NoSuchTargetError(f"{path} is {found.what}", found.instead)

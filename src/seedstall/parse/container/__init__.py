@@ -47,6 +47,7 @@ def _form(head: bytes, data: bytes) -> Callable[[Text], Text] | None:
     return None
 
 
+_DOCKERS: Final = b'\n{"log"'
 _EXPORT_MARK: Final = b"__REALTIME_TIMESTAMP="
 _FAR: Final = 1 << 20
 
@@ -110,10 +111,14 @@ def _is_json(head: bytes) -> bool:
     return b'"' in head and _jsons().search(head) is not None
 
 
-def _are_objects(head: bytes, _data: bytes) -> bool:
+def _are_objects(head: bytes, data: bytes) -> bool:
     from seedstall.parse.container.jsonlines import is_jsonlines  # noqa: PLC0415 - see above
 
-    return _is_json(head) and is_jsonlines(head)
+    if _is_json(head) and is_jsonlines(head):
+        return True
+    # A node that was moved from Docker to another runtime has the logs of both.
+    at = data.find(_DOCKERS)
+    return at >= 0 and is_jsonlines(data[at + 1 : at + _HEAD])
 
 
 def _are_strings(head: bytes, _data: bytes) -> bool:

@@ -31,17 +31,23 @@ def decoded(text: Text) -> Text:
 
 def content(encoded: bytes) -> tuple[bytes, bytes] | None:
     """The text that *encoded* holds, in one form and as it was; unpacked if packed; ``None`` where it is none."""
-    from seedstall.parse.packed import unpacked  # noqa: PLC0415 - only for such a text
+    from seedstall.parse.packed import members  # noqa: PLC0415 - only for such a text
     from seedstall.parse.text import normal  # noqa: PLC0415 - only for such a text
 
     try:
-        data = unpacked(a2b_base64(encoded))
+        found = members(a2b_base64(encoded))
     except (ValueError, Error):
         return None
-    sample = data[:4096]
-    if len(sample) - len(sample.translate(None, _CONTROL)) > len(sample) // 50:
+    texts = [member.data for member in found if member.data and _is_text(member.data[:4096])]
+    if not texts:
         return None
+    # Of an archive all texts, one below the other.
+    data = texts[0] if len(texts) == 1 else b"\n".join(map(normal, texts))
     return normal(data), data
+
+
+def _is_text(sample: bytes) -> bool:
+    return len(sample) - len(sample.translate(None, _CONTROL)) <= len(sample) // 50
 
 
 def numbers_of(inner: bytes, sent: bytes, width: int, first: int) -> array[int]:

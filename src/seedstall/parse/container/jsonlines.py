@@ -31,6 +31,7 @@ _LONGEST: Final = 32 << 20
 """Bytes of a document that is read as a whole: an export of more is cut by the store itself."""
 _WORD = re.compile(rb"[\w.:/-]{6,40}")
 _CUT = re.compile(rb'"(?:log|MESSAGE|message|msg)"\s*+:\s*+"((?:[^"\\]++|\\.)*+)')
+_CRI = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.,]{8,24}(?:Z|[+-]\d\d:?\d\d) std(?:out|err) ([FP]) ")
 _STRING = re.compile(rb'[ \t]*+"((?:[^"\\]++|\\.)*+)",?[ \t]*+')
 _DEEPEST: Final = 1 << 20
 """A longer line is not read as JSON: a number of a million digits or brackets takes its time."""
@@ -38,9 +39,15 @@ _DEEPEST: Final = 1 << 20
 
 def is_jsonlines(head: bytes) -> bool:
     """Whether most lines of *head* are objects with a message in them."""
-    lines = [line for line in head.split(b"\n")[:_TRIED] if line.strip()]
+    lines = [line for line in head.split(b"\n") if line.strip()][:_TRIED]
     found = sum(_message(line) is not None for line in lines)
     return found >= _FEWEST and found * 2 > len(lines)
+
+
+def stands_newest_first(head: bytes) -> bool:
+    """Whether the objects of *head*, one a line, stand in the order of a search's answer."""
+    told = (_message(line) for line in head.split(b"\n")[:-1])
+    return records.newest_first([message.time for message in told if message is not None])
 
 
 def is_strings(head: bytes) -> bool:
@@ -55,9 +62,13 @@ def messages(text: Text) -> Text:
     """The messages, the oldest first; a line that is no such object stays as it is, below the one it stood below."""
     found: list[_Message] = []
     begun: list[bytes] = []
+    after = True
     for index, line in enumerate(text.data.split(b"\n")):
         number = index + 1 if text.numbers is None else text.numbers[index]
-        message = _message(line)
+        message = _message(line) or _of_runtime(line)
+        if after and message is None and not line.strip():
+            continue  # between objects, it is no message
+        after = message is not None
         if begun and message is not None:
             # Docker parts a line at 16 KiB: the piece has no line feed at its end.
             begun.append(message.data)
@@ -76,9 +87,14 @@ def messages(text: Text) -> Text:
 
 def is_document(data: bytes) -> bool:
     """Whether *data* is one list or answer of records."""
-    if len(data) > _LONGEST or data.lstrip()[:1] not in (b"[", b"{"):
-        return False
+    return len(data) <= _LONGEST and is_listing(data)
+
+
+def is_listing(data: bytes) -> bool:
+    """Whether *data* begins as such a list does."""
     head = data[:_HEAD]
+    if head.lstrip()[:1] not in (b"[", b"{"):
+        return False
     return any(key in head for key in _KEYS) or b'"values"' in head
 
 
@@ -136,6 +152,12 @@ def strings(text: Text) -> Text:
         lines.extend(pieces)
         numbers.extend([index + 1 if text.numbers is None else text.numbers[index]] * len(pieces))
     return Text(b"\n".join(lines), numbers)
+
+
+def _of_runtime(line: bytes) -> _Message | None:
+    """What another container runtime wrote (CRI) into the same file; ``None`` for any other line."""
+    written = _CRI.match(line)
+    return _Message(line[written.end() :], written[1] == b"P") if written else None
 
 
 def _message(line: bytes) -> _Message | None:

@@ -15,6 +15,8 @@ from seedstall.parse.container.base64text import content, numbers_of
 from seedstall.parse.container.quotedprintable import decoded_lines
 from seedstall.parse.text import Text, normal
 
+_DEPTH: Final = 3
+"""Mails in mails: what was forwarded as an attachment."""
 _MOST_PARTS: Final = 1000
 _MOST_BOUNDARIES: Final = 50
 _MOST_HEADERS: Final = 500
@@ -43,7 +45,7 @@ class _Part:
         )
 
 
-def parts(text: Text) -> Text:
+def parts(text: Text, depth: int = _DEPTH) -> Text:
     """The subject and the bodies of all parts that can hold text, one below the other."""
     lines: list[bytes] = []
     numbers = array("L")
@@ -51,7 +53,7 @@ def parts(text: Text) -> Text:
     for part in _parts(text.data.split(b"\n")):
         if part.kind.startswith(_SKIPPED) or part.kind.startswith(b"multipart/"):
             continue
-        found, places = _decoded(part)
+        found, places = _forwarded(part, depth) or _decoded(part)
         size = sum(map(len, found))
         if part.alternative and part.kind == b"text/html" and plain_seen * 4 > size:
             continue  # the same text once more
@@ -66,6 +68,15 @@ def parts(text: Text) -> Text:
         known = text.numbers
         numbers = array("L", (known[min(n, len(known)) - 1] for n in numbers))
     return Text(b"\n".join(lines), numbers) if lines else text
+
+
+def _forwarded(part: _Part, depth: int) -> tuple[list[bytes], array[int]] | None:
+    """The lines of a mail that is a part itself, and their numbers; ``None`` for a part of another kind."""
+    if part.kind != b"message/rfc822" or not depth or not part.lines:
+        return None
+    numbers = array("L", range(part.first, part.first + len(part.lines)))
+    inner = parts(Text(b"\n".join(part.lines), numbers), depth - 1)
+    return inner.data.split(b"\n"), array("L", inner.numbers or ())
 
 
 def _decoded(part: _Part) -> tuple[list[bytes], array[int]]:

@@ -55,7 +55,7 @@ def record(told: Any) -> Record | None:
 def listed(told: Any, depth: int = _DEPTH) -> Iterator[Record]:
     """The records of a document, in its order: those of a Loki stream after those of the one before."""
     if isinstance(told, list):
-        items: list[Any] = told
+        items: list[Any] = told  # pyright: ignore[reportUnknownVariableType]
         for item in items:
             values = cast("dict[str, Any]", item).get("values") if isinstance(item, dict) else None
             if isinstance(values, list):
@@ -73,7 +73,7 @@ def listed(told: Any, depth: int = _DEPTH) -> Iterator[Record]:
 def _values(values: list[Any]) -> Iterator[Record]:
     """What Loki has of a stream: pairs of nanoseconds and a line."""
     for pair in values:
-        found: list[Any] = pair if isinstance(pair, list) else []
+        found: list[Any] = pair if isinstance(pair, list) else []  # pyright: ignore[reportUnknownVariableType]
         if len(found) > 1:
             at, line = found[:2]
             if isinstance(line, str):

@@ -211,8 +211,13 @@ def _begin(core: _Open, rest: bytes, line: int) -> None:
         address,
         line,
         _STATES.get(shown(state[1]), "") if state else "",
-        int(native[1], 0) if native else None,
+        _number(native[1]) if native else None,
     )
+
+
+def _number(told: bytes) -> int:
+    """A number in decimal or with 0x; a damaged one may begin with a zero, which Python's own base 0 refuses."""
+    return int(told, 16 if told[:2].lower() == b"0x" else 10)
 
 
 def _of_thread(now: _Thread, tag: bytes, rest: bytes, line: int) -> None:
@@ -225,10 +230,10 @@ def _of_thread(now: _Thread, tag: bytes, rest: bytes, line: int) -> None:
             now.locks.append(LockLine(LockAct.LOCKED, _dotted(match[1]), shown(match[2]), depth))
     elif tag == b"3XMTHREADINFO1":
         match = _NATIVE.search(rest)
-        now.nid = int(match[1], 0) if match else now.nid
+        now.nid = _number(match[1]) if match else now.nid
     elif tag == b"3XMJAVALTHREAD":
         match = _JAVA_ID.search(rest)
-        now.java_id = int(match[1], 0) if match else None
+        now.java_id = _number(match[1]) if match else None
         now.daemon = b"isDaemon:true" in rest
     elif tag == b"3XMCPUTIME":
         match = _CPU.search(rest)
