@@ -77,7 +77,8 @@ def test_forms(folder: Path, seedstall: Seedstall) -> None:
     sarif = json.loads(seedstall("lint", "--format", "sarif", "wrong.sh", cwd=folder).stdout)
     assert sarif["version"] == "2.1.0"
     markdown = seedstall("lint", "--format", "markdown", "wrong.sh", cwd=folder).stdout
-    assert "### SS203 seed-setting-ignored (warning, confirmed)" in markdown
+    assert "## Evidence: SS203 seed-setting-ignored" in markdown
+    assert "corrected-line" not in markdown, "no surface is called so"
     assert RIGHT.strip() in markdown
 
 

@@ -111,3 +111,14 @@ def test_what_is_told_of_the_code_compiles(full_jdk: Path, tmp_path: Path) -> No
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_only_a_fifo_is_fed(tmp_path: Path) -> None:
+    """When it is typed, the JVM may have gone on, and its descriptor be that of a JAR."""
+    (line,) = lines(asked("feed-device", by_hand.seeds(FED), *HUNG))
+    jar = tmp_path / "app.jar"
+    jar.write_bytes(b"PK")
+    command = line.replace("/proc/8712/fd/22", str(jar))
+    assert str(jar) in command
+    assert subprocess.run(["sh", "-c", command], check=False).returncode != 0
+    assert jar.read_bytes() == b"PK"

@@ -164,3 +164,39 @@ def test_the_command_line(tmp_path: Path, seedstall: Seedstall) -> None:
     assert "docker compose up -d" in done.stderr
     assert seedstall("fix", file, "--undo").returncode == 0
     assert file.read_bytes() == both
+
+
+POD = b"""apiVersion: v1
+kind: Pod
+spec:
+  containers:
+  - name: app
+    image: openjdk:17
+    env:
+    - name: JAVA_TOOL_OPTIONS
+      value: "$(JAVA_TOOL_OPTIONS) -Xmx1g"
+"""
+
+
+@pytest.mark.parametrize(
+    ("surface", "name", "data", "word"),
+    [
+        ("kubernetes", "pod.yaml", POD, "the JVM does not start"),
+        (
+            "docker",
+            "Dockerfile",
+            b'FROM openjdk:17\nCMD ["java", "$JAVA_OPTS", "-jar", "x"]\n',
+            "main class",
+        ),
+    ],
+)
+def test_what_still_keeps_the_jvm_from_starting_is_said(
+    surface: str, name: str, data: bytes, word: str
+) -> None:
+    """Also of a file whose setting is in place already."""
+    found = asked(surface, file=(name, data))
+    assert [n for n in found.notes if n.startswith("SS212, line ") and word in n]
+    assert found.write is not None
+    again = asked(surface, file=(name, found.write.content))
+    assert "already" in again.reason
+    assert [n for n in again.notes if n.startswith("SS212, line ")]

@@ -271,6 +271,9 @@ def test_a_file_that_may_not_be_read_is_a_failure_and_not_none(why: Why, text: s
 
 def test_the_plain_flag() -> None:
     assert asked("java-opts", *HUNG).output.decode() == RIGHT + "\n"
+    blocks = JvmOption("-Djava.security.egd=file:/dev/random", OptionOrigin.COMMAND_LINE)
+    notes = asked("java-opts", *HUNG, Launch("java", (blocks,))).notes
+    assert f"it takes the place of {blocks.text}: of two the last one counts" in notes
     assert (
         asked("java-opts", JDK7, POOL, WAITS).output == b"-Djava.security.egd=file:/dev/./urandom\n"
     )

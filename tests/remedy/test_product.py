@@ -25,6 +25,7 @@ from seedstall.model.jvm import (
     Product,
     TomcatHome,
 )
+from seedstall.model.security import FipsProvider, FipsSetup
 from seedstall.parse.edit.unit import Unit
 from seedstall.remedy.registry import answer, place
 from seedstall.remedy.request import GivenFile, Request
@@ -339,3 +340,14 @@ def test_debians_jetty_is_told_by_its_home() -> None:
     assert recognise(jvm(jar="/opt/jetty/start.jar")).surfaces == ("jetty", "java-opts")
     other = jvm("jetty.home=/usr/share/jetty9", "jetty.base=/srv/j")
     assert recognise(other).surfaces == ("jetty", "java-opts")
+
+
+@pytest.mark.parametrize("provider", [p for p in FipsProvider if p is not FipsProvider.NONE])
+@pytest.mark.parametrize("surface", ["tomcat-manager", "strong-algorithms"])
+def test_a_generator_that_the_fips_set_up_refuses_is_not_offered(
+    surface: str, provider: FipsProvider
+) -> None:
+    fips = FipsSetup(provider, "/etc/java.security:3", sun=False, kernel=True)
+    found = answer(surface, Request(HeldFacts(JDK17, fips), Held({}), "x", None))
+    assert (found.output, found.write) == (b"", None)
+    assert "is not offered" in found.reason

@@ -89,6 +89,27 @@ def test_a_seed_source_with_a_name_of_its_own_is_as_good_as_a_device(
     assert any("the seed source that was set is /srv/seed" in note for note in finding.notes)
 
 
+@pytest.mark.parametrize(
+    "seen", [{"file": None}, {"file": None, "syscall": None}, {"file": None, "wchan": "pipe_read"}]
+)
+def test_where_the_kernels_view_leaves_open_what_is_read_the_stack_speaks(
+    seen: dict[str, object],
+) -> None:
+    """A bundle without descriptors: never clearer than the dump alone."""
+    task = replace(by_hand.task(), **seen)  # type: ignore[arg-type]
+
+    (finding,) = check(by_hand.seeds(replace(by_hand.dumped(), task=task)), by_hand.NO_POOL)
+
+    assert finding.confidence is Confidence.POSSIBLE
+    assert (
+        check(
+            by_hand.seeds(replace(by_hand.dumped(), task=replace(task, running=True))),
+            by_hand.NO_POOL,
+        )
+        == []
+    )
+
+
 def test_a_read_of_the_real_device_on_a_kernel_that_does_not_block_is_on_its_way() -> None:
     wait = replace(by_hand.dumped(), task=by_hand.task())
 

@@ -96,7 +96,7 @@ def strong_need(case: Case, value: str) -> Judgement:
     if jdk is not None and jdk.feature < JDK8:
         reason = f"JDK {jdk} has no getInstanceStrong() and no securerandom.strongAlgorithms (both came with 8)"
         return Judgement(Need.USELESS, reason)
-    if reason := strong_refused(next(iter(_waits(case)), None), _around(case)):
+    if reason := non_blocking_refused(case):
         return Judgement(Need.USELESS, reason)
     source = case.value(SeedSource)
     if source is not None and (source.strong_algorithms or "").startswith(value):
@@ -108,6 +108,11 @@ def strong_need(case: Case, value: str) -> Judgement:
     if not _waits(case) and (reason := _device_never_waits(case)):
         return Judgement(Need.USELESS, reason)
     return Judgement(Need.WANTED, notes=tuple(_strong_notes(case)))
+
+
+def non_blocking_refused(case: Case) -> str:
+    """Why this JVM's providers refuse ``NativePRNGNonBlocking``, under FIPS above all; ``""`` where they do not."""
+    return strong_refused(next(iter(_waits(case)), None), _around(case))
 
 
 def strong_only(case: Case) -> bool:

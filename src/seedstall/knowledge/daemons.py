@@ -181,6 +181,10 @@ def _ubuntu(daemon: str, distribution: Distribution, _: KernelRelease | None) ->
 
 def _debian(daemon: str, distribution: Distribution, _: KernelRelease | None) -> FeederAdvice:
     major = major_of(distribution)
+    if 0 < major < 8:  # noqa: PLR2004 - jessie: the first with systemd, and the last that was tried
+        return _none(
+            f"Debian {major} lies in archive.debian.org; what packages it has there was not tried"
+        )
     if daemon == "jitterentropy" and 0 < major < 10:  # noqa: PLR2004 - buster
         return _none(
             "jitterentropy-rngd is not packaged before Debian 10: haveged needs no hardware either"
@@ -237,7 +241,8 @@ class KernelAdvice(NamedTuple):
     unsure: bool = False
 
 
-_REBOOT = "systemctl reboot"
+_REBOOT = "# then, once the host may go down: systemctl reboot"
+"""No command: whoever pastes the lines above must not lose the host, least of all where one of them failed."""
 
 
 def kernel_commands(distribution: Distribution | None, kernel: KernelRandom | None) -> KernelAdvice:
@@ -352,6 +357,6 @@ def _kernel_amazon(distribution: Distribution) -> KernelAdvice:
             "5.10 never had the blocking pool; 4.14.285 and later (yum update -y kernel) lost it",
         )
     return KernelAdvice(
-        ("yum update -y kernel", "reboot"),
+        ("yum update -y kernel", _REBOOT.replace("systemctl ", "")),
         "4.14.285 and later have no blocking pool; uname -r tells",
     )

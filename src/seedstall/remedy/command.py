@@ -5,7 +5,7 @@ from __future__ import annotations
 from seedstall.engine.need import egd_need
 from seedstall.model.errors import UsageError
 from seedstall.model.evidence import Got, Ref, Space
-from seedstall.model.jvm import Launch
+from seedstall.model.jvm import Launch, OptionOrigin
 from seedstall.model.redact import redact_argv, visible
 from seedstall.parse import procfs, setenv
 from seedstall.remedy import place, value
@@ -24,10 +24,20 @@ def java_opts(request: Request) -> Answer:
     text = templates.render("fix/java-opts/text.j2", egd=request.egd)
     notes = (
         "it goes before -jar or the main class: behind it, it is an argument of the program",
+        *_instead(request),
         *value.about(request),
         *value.told(judgement),
     )
     return Answer(text.encode(), notes=notes)
+
+
+def _instead(request: Request) -> tuple[str, ...]:
+    """The flag that the command line has already: beside it, the last of the two would count."""
+    launch = request.case.value(Launch)
+    option = launch.last_property(EGD) if launch is not None else None
+    if option is None or option.origin is not OptionOrigin.COMMAND_LINE:
+        return ()
+    return (f"it takes the place of {visible(option.text)}: of two the last one counts",)
 
 
 def jarsigner(request: Request) -> Answer:

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from seedstall.engine.conclude import fired
 from seedstall.engine.need import Judgement, Need, egd_need
 from seedstall.knowledge.seedsource import DRBG_SINCE, JEP_123
 from seedstall.model.errors import SeedstallError
+from seedstall.model.finding import Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.settings import JdkSpan
 from seedstall.parse.edit.options import option
@@ -17,6 +19,10 @@ from seedstall.remedy import place, value
 from seedstall.remedy.place import Place
 from seedstall.remedy.request import NEXT_START, Answer, Request
 from seedstall.render import templates
+
+HINDERING = frozenset(("SS205", "SS206", "SS211", "SS212"))
+"""Rules of lint about a start that fails or loses its options, whatever the seed source: no edit mends that."""
+MOST_LEFT = 3
 
 
 class Edited(Protocol):
@@ -77,7 +83,8 @@ def answer(
     if content == where.content:
         at = f" (line {edit.line})" if edit.line else ""
         return Answer(
-            reason=f"{where.path} sets {sets or request.egd} already{at}", notes=edit.notes
+            reason=f"{where.path} sets {sets or request.egd} already{at}",
+            notes=(*edit.notes, *_left(where, content)),
         )
     judged = judgement if judgement is not None else egd_need(request.case, request.egd)
     # A wrong setting in this very file is put right even where another place makes up for it now.
@@ -86,7 +93,8 @@ def answer(
         if nothing is not None:
             return nothing
     replaced = tuple(f"line {number}: {old} goes" for number, old in edit.replaced)
-    told = (*replaced, *edit.notes, *notes, *(value.about(request) if not why else ()))
+    left = _left(where, content)
+    told = (*replaced, *left, *edit.notes, *notes, *(value.about(request) if not why else ()))
     return place.patched(
         request,
         where,
@@ -96,6 +104,26 @@ def answer(
         why=why,
         then=(f"it takes effect with: {then}" if then else NEXT_START,),
     )
+
+
+def _left(where: Place, content: bytes) -> tuple[str, ...]:
+    """What still keeps the JVM from its options, or from starting, in the file as it will be (``seedstall lint``)."""
+    from seedstall.engine.lint import lint_case  # noqa: PLC0415 - its rules, where a file is edited
+    from seedstall.model.evidence import Ask, Ref, Space  # noqa: PLC0415
+    from seedstall.source.base import Held  # noqa: PLC0415
+
+    name = where.path
+    listing = name.encode("utf-8", "surrogateescape") + b"\0"
+    held = Held({Ref(Space.INPUT, "", Ask.LIST): listing, Ref(Space.INPUT, name): content})
+    found = [
+        (code, finding)
+        for code, finding in fired(lint_case(held, name).outcomes)
+        if code in HINDERING and finding.severity >= Severity.WARNING
+    ]
+    told = dict.fromkeys(
+        f"{code}, line {f.evidence[0].origin.rpartition(':')[2]}: {f.notes[0]}" for code, f in found
+    )
+    return tuple(told)[:MOST_LEFT]
 
 
 def _comment(request: Request, content: bytes, old: bytes) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from seedstall.engine.need import Judgement, Need, egd_need
+from seedstall.engine.need import Judgement, Need, egd_need, non_blocking_refused
 from seedstall.model.errors import SeedstallError, UsageError
 from seedstall.model.evidence import Ask, Got, Ref, Space
 from seedstall.model.jdk import JdkVersion
@@ -739,6 +739,8 @@ def tomcat_manager(request: Request) -> Answer:
         return Answer(reason=f"JDK {jdk} has no {tomcatcontext.NON_BLOCKING} (it came with 8)")
     where = _context(request)
     judgement = egd_need(request.case, request.egd)
+    if reason := non_blocking_refused(request.case):  # Tomcat would log it and take its default
+        judgement = Judgement(Need.USELESS, reason)
     if judgement.need is Need.IN_PLACE:  # of the seed source, which this has no part in
         judgement = Judgement(Need.WANTED)
     notes = (

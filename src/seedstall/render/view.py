@@ -157,8 +157,9 @@ def case_view(told: Report | Failure, number: int, *, redacted: bool) -> CaseVie
     whole = document(told, redacted=redacted)
     found = list(_found(told, whole, hide))
     winner = told.verdict.finding
-    first = next((one for finding, one in found if finding is winner), None)
-    others = [one for finding, one in found if finding is not winner]
+    # By value: lint hands on its findings anew, with the file that they are about.
+    first = next((one for finding, one in found if finding == winner), None)
+    others = [one for _, one in found if one is not first]
     facts = cast("dict[str, Any]", whole["facts"])
     return CaseView(
         number=number,

@@ -101,14 +101,15 @@ def feed_device(wait: SeedWait, around: Surroundings) -> Iterator[Fix]:
     if file is None or file.kind is not FileKind.FIFO or around.pid is None or not around.live:
         return
     # By its descriptor: neither a mount nor a name of that path has a part in it. Where it is still being opened, by
-    # its name in the process's own root. Without O_CREAT, which fs.protected_fifos refuses in a sticky directory.
+    # its name in the process's own root. Without O_CREAT, which fs.protected_fifos refuses in a sticky directory. The
+    # JVM may have gone on by the time that this is typed, and the number be that of a JAR: only a FIFO is written to.
     place = f"/proc/{around.pid}/fd/{file.fd}"
     if file.fd == UNOPENED:
         place = word(f"/proc/{around.pid}/root{visible(file.path)}")
     yield once(
         "feed-device",
         "feed, as root or as its user, the FIFO that the JVM reads in the device's place",
-        f"dd if=/dev/urandom of={place} bs={FED_BYTES} count=1 conv=nocreat,notrunc status=none",
+        f"test -p {place} && dd if=/dev/urandom of={place} bs={FED_BYTES} count=1 conv=nocreat,notrunc status=none",
         takes="at once",
     )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from seedstall.knowledge.kernel import waits_for_random
 from seedstall.knowledge.seeding import right_egd
 from seedstall.knowledge.stacks import expected_device
+from seedstall.knowledge.syscalls import READS
 from seedstall.model.core import CoreDump
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
@@ -115,7 +116,16 @@ def _blocks(wait: SeedWait, kernel: KernelRandom | None) -> bool:
         return True
     if task is not None and wait.in_random_read:
         return _replaced(task)
-    return task is None
+    return task is None or _reads_unknown(task)
+
+
+def _reads_unknown(task: KernelTask) -> bool:
+    """Whether the kernel's view leaves open what it reads: a bundle without descriptors, a call that may not be seen.
+
+    Then the stack alone speaks, as in a dump without a process.
+    """
+    call = task.syscall
+    return not task.running and task.file is None and (call is None or call.name in READS)
 
 
 def _over(seeds: SeedEvidence, caught: list[SeedWait], around: Surroundings) -> Iterator[Finding]:

@@ -57,7 +57,13 @@ def _go_on(process: JvmProcess) -> Fix:
             takes="at once",
             review=True,
         )
-    return now.once("continue", "let it go on", f"kill -CONT {process.pid}", takes="at once")
+    return now.once(
+        "continue",
+        "let it go on, unless somebody stopped it on purpose",
+        f"kill -CONT {process.pid}",
+        takes="at once",
+        review=True,
+    )
 
 
 def _frozen(process: JvmProcess, freezer: Freezer) -> Finding:
@@ -75,7 +81,7 @@ def _frozen(process: JvmProcess, freezer: Freezer) -> Finding:
         fixes=(
             now.once(
                 "thaw",
-                "let the control group go on (docker unpause NAME, where Docker froze it)",
+                "let the control group go on, unless it was frozen on purpose (docker unpause NAME, where Docker did)",
                 f"echo 0 > {now.word(f'/{path}/cgroup.freeze')}"
                 f"  # version 1: echo THAWED > {now.word(f'/{path}/freezer.state')}",
                 takes="at once",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedstall.model.finding import Confidence, Evidence, Finding, Severity
+from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.redact import redact_argv, visible
 from seedstall.model.rule import rule
@@ -73,7 +73,25 @@ def _stopped(script: ScriptWait, pid: int) -> Finding:
         severity=Severity.ERROR,
         confidence=Confidence.CONFIRMED,
         evidence=(Evidence(origin=f"/proc/{pid}/stat", excerpt=f"state {script.task.state}"),),
-        fixes=(now.once("continue", "let it go on", f"kill -CONT {pid}", takes="at once"),),
+        fixes=(_go_on(script, pid),),
+    )
+
+
+def _go_on(script: ScriptWait, pid: int) -> Fix:
+    if script.task.state == "t":  # SIGCONT frees nothing that a debugger holds
+        return now.once(
+            "debugger",
+            "let the debugger go that holds it (detach it, or end it); this names it",
+            f"grep TracerPid /proc/{pid}/status",
+            takes="at once",
+            review=True,
+        )
+    return now.once(
+        "continue",
+        "let it go on, unless somebody stopped it on purpose",
+        f"kill -CONT {pid}",
+        takes="at once",
+        review=True,
     )
 
 

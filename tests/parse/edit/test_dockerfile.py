@@ -146,3 +146,26 @@ def test_what_cannot_be_edited_safely(text: str) -> None:
 def test_the_jdk_of_the_last_stage(text: str, oldest: int | None) -> None:
     span = dockerfile.jdk_span(text.encode())
     assert (span.oldest if span is not None else None) == oldest
+
+
+@pytest.mark.parametrize(
+    ("keyword", "what"), [("ENTRYPOINT", "--entrypoint"), ("CMD", "IMAGE COMMAND")]
+)
+def test_what_takes_the_place_of_the_command(keyword: str, what: str) -> None:
+    (note,) = edited(editor, f'{JAVA}{keyword} ["java", "-jar", "x"]\n').notes
+    assert what in note
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("FROM nginx:1.25\n", False),
+        ('FROM scratch\nENTRYPOINT ["/app"]\n', False),
+        (JAVA, True),
+        ("FROM tomcat:9\n", True),
+        ("FROM ours\nENV JAVA_OPTS=-Xmx1g\n", True),
+        ("FROM ours\nCMD java @args\n", True),
+    ],
+)
+def test_a_file_that_shows_no_jvm_is_not_taken_for_granted(text: str, *, shown: bool) -> None:
+    assert (dockerfile.NO_JAVA in edited(editor, text).notes) is not shown

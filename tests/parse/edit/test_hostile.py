@@ -165,3 +165,16 @@ def test_hostile_files_take_no_time(name: str, data: bytes) -> None:
     with contextlib.suppress(ValueError):
         EDITORS[name](data)
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("name", ["manifest", "dockerfile", "optionlines"])
+def test_more_settings_than_anybody_wrote(name: str) -> None:
+    wrong = "-Djava.security.egd=file:/dev/random"
+    text = {
+        "manifest": "services:\n  w:\n    image: openjdk:8\n    environment:\n"
+        + "".join(f"      - A{i}=$B {wrong}\n" for i in range(5000)),
+        "dockerfile": "FROM openjdk:8\n" + "".join(f'ENV A{i}="$B {wrong}"\n' for i in range(5000)),
+        "optionlines": f"{wrong}\n" * 5000,
+    }[name]
+    with pytest.raises(ValueError, match="no file for a program to edit"):
+        EDITORS[name](text.encode())

@@ -236,3 +236,40 @@ def test_a_strategic_merge_patch() -> None:
 def test_the_jdk_of_the_image(text: str, oldest: int | None) -> None:
     span = manifest.jdk_span(text.encode())
     assert (span.oldest if span is not None else None) == oldest
+
+
+OWN_SEARCH = "services:\n  es:\n    image: registry.local/search:7\n    environment: {ES_JAVA_OPTS: -Xmx1g}\n"
+OPERATED = """apiVersion: elasticsearch.k8s.elastic.co/v1
+kind: Elasticsearch
+spec: {nodeSets: [{podTemplate: {spec: {containers: [{name: elasticsearch, env: [{name: A, value: b}]}]}}}]}
+"""
+
+
+@pytest.mark.parametrize("text", [OWN_SEARCH, OPERATED])
+def test_an_image_that_does_not_tell_is_known_by_what_is_around_it(text: str) -> None:
+    """A start script that unsets JAVA_TOOL_OPTIONS takes its own variable, whatever the image is called."""
+    done = edited(editor, text).content.decode()
+    assert "JAVA_TOOL_OPTIONS" not in done
+    (tree,) = yaml.safe_load_all(done)
+    assert f"{RIGHT}'" in str(tree)
+    assert "ES_JAVA_OPTS" in str(tree)
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["danielqsj/kafka-exporter", "prom/elasticsearch-exporter:v1", "strimzi/kafka-operator"],
+)
+def test_what_watches_over_a_server_of_java_is_none(image: str) -> None:
+    text = f"services:\n  a:\n    image: confluentinc/cp-kafka:7\n  b:\n    image: {image}\n"
+    tree = yaml.safe_load(edited(editor, text).content)["services"]
+    assert (tree["a"]["environment"], tree["b"]) == ({"JAVA_TOOL_OPTIONS": RIGHT}, {"image": image})
+
+
+@pytest.mark.parametrize(("word", "there"), [("$(JAVA_OPTS)", True), ("$JAVA_OPTS", False)])
+def test_without_a_shell_only_what_kubernetes_expands_reaches_the_jvm(
+    word: str, *, there: bool
+) -> None:
+    rows = f'env: [{{name: JAVA_OPTS, value: "{RIGHT}"}}]\ncommand: ["java", "{word}", "-jar", "x"]'
+    text = deployment(rows).encode()
+    assert (editor(text).content == text) is there
+    assert (b"JAVA_TOOL_OPTIONS" in editor(text).content) is not there

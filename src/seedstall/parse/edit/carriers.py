@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from seedstall.knowledge.images import image_parts
+from seedstall.knowledge.images import image_parts, jdk_of_image, product_of_image
 from seedstall.knowledge.seedsource import DRBG_SINCE
 from seedstall.knowledge.spelling import close
 from seedstall.model.settings import UNKNOWN, Command, ConfigFile, SeedOption, Setting, Variable
@@ -22,6 +23,13 @@ _IGNORES_TOOL_OPTIONS = (
 elastic/elasticsearch ``distribution/src/bin/elasticsearch-env``, elastic/logstash ``bin/logstash.lib.sh``; OpenSearch
 has them from there.
 """
+_JAVA_IMAGE = re.compile(
+    r"java|jdk|jre|temurin|corretto|zulu|semeru|liberica|openj9|graalvm|kafka|zookeeper|cassandra|elasticsearch"
+    r"|opensearch|logstash|jenkins|keycloak|sonarqube|nexus|jetty|tomcat|wildfly|jboss|liberty|weblogic|activemq"
+    r"|artemis|solr|spring|quarkus|maven|gradle|neo4j|nifi|hbase|hadoop|spark|payara|glassfish"
+)
+_JAVA_VARIABLE = re.compile(r"JAVA|JVM|JDK|JRE|CATALINA|MAVEN|GRADLE|KAFKA_(?:OPTS|HEAP)")
+_COMPANION = re.compile(r"(?<!jmx)[-_]exporter|[-_]operator|[-_]curator|dashboards?|javascript")
 _OWN = frozenset(
     (
         "CATALINA_OPTS", "KAFKA_OPTS", "ES_JAVA_OPTS", "OPENSEARCH_JAVA_OPTS", "LS_JAVA_OPTS", "ACTIVEMQ_OPTS",
@@ -33,10 +41,40 @@ _OWN = frozenset(
 _READS_JAVA_OPTS = frozenset(("tomcat", "wildfly", "keycloak"))
 
 
-def options_variable(image: str) -> str:
-    """The variable whose options reach the JVM of an image."""
+def options_variable(image: str, names: Iterable[str] = (), kind: str = "") -> str:
+    """The variable whose options reach the JVM of an image.
+
+    An image of one's own does not tell by its name: *names* are the variables set there, *kind* is that of the
+    operator's object around it (``kind: Elasticsearch``).
+    """
     name = image_parts(image.lower())[0]
-    return next((v for word, v in _IGNORES_TOOL_OPTIONS if word in name), TOOL_OPTIONS)
+    set_there = frozenset(names)
+    for word, variable in _IGNORES_TOOL_OPTIONS:
+        if variable in set_there or word in kind.lower() or _is_server(name, word):
+            return variable
+    return TOOL_OPTIONS
+
+
+def _is_server(name: str, word: str) -> bool:
+    """Whether an image is the server itself and not what watches over it (``elasticsearch-exporter``, in Go)."""
+    return word in name and not _COMPANION.search(name)
+
+
+def is_java_image(image: str) -> bool:
+    """Whether an image is known to run a JVM, or is named after what does."""
+    name = image.lower()
+    known = jdk_of_image(name) is not None or product_of_image(name) not in ("", "feeder")
+    return (known or _JAVA_IMAGE.search(name) is not None) and not is_companion(name)
+
+
+def is_java_variable(name: str) -> bool:
+    """Whether a variable's name says that a JVM or its start script reads it."""
+    return _JAVA_VARIABLE.search(name) is not None
+
+
+def is_companion(image: str) -> bool:
+    """Whether an image is named after a server of Java, and is a program of another kind beside it."""
+    return _COMPANION.search(image_parts(image.lower())[0]) is not None
 
 
 def variable_of_product(key: str) -> str:
@@ -53,12 +91,19 @@ def is_read(file: ConfigFile, option: SeedOption, scope: int) -> bool:
     if option.variable is None:
         return False
     name = file.variables[option.variable].name
-    if name in _OWN or any(name in c.refs for c in file.commands):
+    if name in _OWN or any(_hands_on(c, name) for c in file.commands):
         return True
     if any(name in v.refs and v.name != name for v in file.variables):
         return True
     product = next((p for s in above(file, scope) if (p := file.scopes[s].product)), "")
     return name == "JAVA_OPTS" and product in _READS_JAVA_OPTS
+
+
+def _hands_on(command: Command, name: str) -> bool:
+    """Whether a command has the variable's value: without a shell only Kubernetes' ``$(NAME)`` is one."""
+    if command.by_shell:
+        return name in command.refs
+    return any(f"$({name})" in w.text for w in command.words)
 
 
 def is_lost(file: ConfigFile, option: SeedOption, scope: int) -> bool:

@@ -27,6 +27,8 @@ _CODECS = (
     ("latin-1", b""),
 )
 _BLANKS = " \t"
+MOST_SETTINGS = 500
+"""Of the seed source in one file that is edited: nobody wrote more by hand, and each is weighed against variables."""
 
 
 class NoPlaceError(ValueError):
@@ -133,7 +135,14 @@ def anywhere(_: ConfigFile, option: SeedOption) -> bool:
 
 
 def seed_options(file: ConfigFile, mine: Mine = anywhere) -> list[SeedOption]:
-    """What sets the seed source, or was meant to, in the file's order, where *mine* says yes."""
+    """What sets the seed source, or was meant to, in the file's order, where *mine* says yes.
+
+    Raises:
+        NoPlaceError: there are more than anybody wrote.
+    """
+    meant = sum(o.meant == EGD for o in file.options)
+    if meant > MOST_SETTINGS:
+        raise NoPlaceError(f"{meant} settings of {EGD}: no file for a program to edit")
     found = [o for o in file.options if o.meant == EGD and mine(file, o)]
     seen: dict[tuple[int, int], SeedOption] = {}
     for option in found:

@@ -35,6 +35,7 @@ from seedstall.parse.edit.options import option as option_text
 from seedstall.parse.setenv import COMMENT
 
 NAME = "Dockerfile"
+NO_JAVA = "nothing in it shows that a JVM runs in this image: see that it is the right file"
 
 
 def jdk_span(data: bytes) -> JdkSpan | None:
@@ -132,8 +133,10 @@ def _last_stage(file: ConfigFile) -> int:
 
 
 def _variable(file: ConfigFile, own: int) -> str:
-    image = next((file.scopes[s].image for s in above(file, own) if file.scopes[s].image), "")
-    return carriers.options_variable(image)
+    scopes = tuple(above(file, own))
+    image = next((file.scopes[s].image for s in scopes if file.scopes[s].image), "")
+    names = (v.name for v in file.variables if v.scope in scopes and v.exported)
+    return carriers.options_variable(image, names)
 
 
 def _variables(file: ConfigFile, options: list[SeedOption]) -> list[str]:
@@ -147,16 +150,37 @@ def _added(
     name = _variable(before.file, own)
     known = carriers.last_named(before.file, scopes, name)
     if len(commands) == 1 and known is None and (edit := _in_command(before, commands[0], value)):
-        note = (
-            "a command given at run time (docker run IMAGE COMMAND, command: in Compose, command: or args: in"
-            f" Kubernetes) takes the place of this one: there {name} is the place"
-        )
-        return [edit], (note,)
+        return [edit], (_instead(before, commands[0], name),)
     if known is not None and known.scope == own:
         return _grown(before.text, known, value), ()
-    return [_env(before, name, value, comment)], (
-        f"{name} is kept as the image below and earlier stages set it; one given at run time takes its place",
-    )
+    kept = f"{name} is kept as the image below and earlier stages set it; one given at run time takes its place"
+    unseen = () if _shows_java(before.file, scopes) else (NO_JAVA,)
+    return [_env(before, name, value, comment)], (*unseen, kept)
+
+
+def _shows_java(file: ConfigFile, scopes: tuple[int, ...]) -> bool:
+    """Whether anything in the image's stages says that a JVM runs there."""
+    for scope in scopes:
+        image = file.scopes[scope].image
+        if carriers.is_java_image(image):
+            return True
+    if any(c.launcher and c.scope in scopes for c in file.commands):
+        return True
+    return any(carriers.is_java_variable(v.name) for v in file.variables if v.scope in scopes)
+
+
+def _instead(before: Original, command: Command, name: str) -> str:
+    """What takes the command's place when a container is made of the image."""
+    start = command.words[0].place()[0]
+    keyword = ""
+    for instruction in instructions(placed(before.text, 0, len(before.text))):
+        if instruction.rest.outer[0] > start:
+            break
+        keyword = instruction.keyword
+    what = "--entrypoint of docker run, entrypoint: in Compose, command: in Kubernetes"
+    if keyword == "CMD":
+        what = "docker run IMAGE COMMAND, command: in Compose, command: or args: in Kubernetes"
+    return f"a command given at run time ({what}) takes the place of this one: there {name} is the place"
 
 
 def _in_command(before: Original, command: Command, value: str) -> Splice | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from seedstall.knowledge.images import jdk_of_image, product_of_image
+from seedstall.knowledge.images import jdk_of_image
 from seedstall.model.settings import (
     Command,
     ConfigFile,
@@ -41,12 +41,6 @@ from seedstall.parse.edit.options import option as option_text
 
 MAX_CONTAINERS = 200
 """That are edited at once: a file with more is no one program's."""
-_JAVA_IMAGE = re.compile(
-    r"java|jdk|jre|temurin|corretto|zulu|semeru|liberica|openj9|graalvm|kafka|zookeeper|cassandra|elasticsearch"
-    r"|opensearch|logstash|jenkins|keycloak|sonarqube|nexus|jetty|tomcat|wildfly|jboss|liberty|weblogic|activemq"
-    r"|artemis|solr|spring|quarkus|maven|gradle|neo4j|nifi|hbase|hadoop|spark|payara|glassfish"
-)
-_JAVA_VARIABLE = re.compile(r"JAVA|JVM|JDK|JRE|CATALINA|MAVEN|GRADLE|KAFKA_(?:OPTS|HEAP)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,7 @@ class Container:
     @property
     def variable(self) -> str:
         """The variable by which options reach its JVM."""
-        return carriers.options_variable(self.image)
+        return carriers.options_variable(self.image, _variable_names(self), self.kind)
 
     @property
     def environment(self) -> tuple[str, Node] | None:
@@ -209,13 +203,15 @@ def _names(every: Sequence[Container]) -> str:
 def shows_java(file: ConfigFile, container: Container) -> bool:
     """Whether anything in it says that it runs a JVM."""
     image = container.image.lower()
-    if jdk_of_image(image) or product_of_image(image) not in ("", "feeder"):
+    if any(container.holds(o) for o in file.options):
         return True
-    if _JAVA_IMAGE.search(image) or any(container.holds(o) for o in file.options):
+    if carriers.is_companion(image):
+        return False
+    if carriers.is_java_image(image):
         return True
     if any(_within(container, c) and c.launcher for c in file.commands):
         return True
-    return any(_JAVA_VARIABLE.search(name) for name in _variable_names(container))
+    return any(carriers.is_java_variable(name) for name in _variable_names(container))
 
 
 def _variable_names(container: Container) -> Iterator[str]:

@@ -105,7 +105,7 @@ def _unresolved(file: ConfigFile, index: int) -> Finding | None:
                 " unless something that is injected sets it first"
             ),
             cause=Cause.INEFFECTIVE_FIX,
-            severity=Severity.WARNING if fatal else Severity.NOTE,
+            severity=Severity.WARNING if fatal and not injected else Severity.NOTE,
             confidence=Confidence.LIKELY if fatal and not injected else Confidence.POSSIBLE,
             fixes=line.corrected(
                 file, [(start, end, "")], "the value without the name", Disposition.REVIEW
