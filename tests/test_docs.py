@@ -38,7 +38,9 @@ def test_every_page_is_reached_from_the_site() -> None:
     site = yaml.safe_load((CHECKOUT / "mkdocs.yml").read_text("utf-8"))
 
     named = re.findall(r"[\w-]+(?:/[\w-]+)*\.md", str(site["nav"]))
-    assert sorted(named) == sorted([*(p.name for p in WRITTEN), "rules/index.md", "surfaces/index.md"])
+    assert sorted(named) == sorted(
+        [*(p.name for p in WRITTEN), "rules/index.md", "surfaces/index.md"]
+    )
 
 
 def test_the_lock_pins_every_dependency_with_a_hash() -> None:

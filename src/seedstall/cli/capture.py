@@ -69,8 +69,7 @@ def capture(
     """Put all that a diagnosis of this JVM reads into one file, without its secrets.
 
     Safe to run first: /proc, then its memory, then one attach behind every guard, all within
-    --timeout. On another machine: seedstall diagnose FILE. Exit codes: 0 written, 1 failed,
-    2 usage, 3 no such process or not a JVM.
+    --timeout. On another machine: seedstall diagnose FILE.
     """
     from seedstall.cli.captured import Captured, Manner  # noqa: PLC0415 - when the command runs
     from seedstall.cli.console import put_bytes, say  # noqa: PLC0415

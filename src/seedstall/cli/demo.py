@@ -31,8 +31,7 @@ def demo(
     """Reproduce the stall with a real JVM, diagnose it, apply the fix, show the difference.
 
     A small program asks for its first random bytes on a /dev/random that is dry, for this program
-    alone: nothing else on the host sees that device. Exit code 0 if it hung, was recognised and ran
-    with the fix; else 1.
+    alone: nothing else on the host sees that device.
     """
     from seedstall.cli.console import Exit, put, say  # noqa: PLC0415
     from seedstall.effect import demo as effect  # noqa: PLC0415

@@ -49,8 +49,7 @@ def dump(
 ) -> None:
     """Print the thread dump of a JVM, by its attach protocol or out of its memory.
 
-    The JVM is not asked where that could harm it. Exit codes: 0 printed, 1 refused or no answer,
-    3 no such process or not a JVM.
+    The JVM is not asked where that could harm it.
     """
     from seedstall.cli.console import put, say  # noqa: PLC0415
 
@@ -64,7 +63,9 @@ def dump(
     from seedstall.effect.attach import Attacher  # noqa: PLC0415
     from seedstall.model.evidence import Got  # noqa: PLC0415
 
-    attacher = Attacher(jvm_named(target), timeout_s=timeout, dry_run=dry_run, openj9=True, tell=say)
+    attacher = Attacher(
+        jvm_named(target), timeout_s=timeout, dry_run=dry_run, openj9=True, tell=say
+    )
     reading = attacher.ask("threaddump")
     if dry_run and attacher.actions:
         put(_plan(attacher), output)

@@ -52,8 +52,6 @@ def list_(
     """List every JVM of this host, all users' and in containers, with its seed source and whether it waits.
 
     By what each process has mapped, and by /proc alone: nothing is signalled, connected to or read of its memory.
-
-    Exit codes: 0 listed, 1 seedstall failed, 2 usage, 130 interrupted.
     """
     pause = _pause(seconds, watch=watch)
     from seedstall.engine.listing import listing  # noqa: PLC0415 - when the command runs
