@@ -112,6 +112,32 @@ def test_what_redact_hides_the_script_hides_too(words: str) -> None:
             assert "s3cret" not in line, shape
 
 
+PROGRAMS = {
+    ("java", "-cp", "a.jar:b.jar", "-Xmx1g", "org.x.Main", "start"): "org.x.Main",
+    ("/usr/bin/java", "-Dpassword=s3cret", "-jar", "/opt/my app/x.jar", "-cp"): "/opt/my?app/x.jar",
+    ("java", "@options", "--module-path", "mods", "-m", "m/org.x.Main"): "m/org.x.Main",
+    ("java", "--module-path=mods", "--module=m/Main"): "m/Main",
+    ("jsvc.exec", "-user", "tomcat", "-pidfile", "/run/x", "org.x.Daemon"): "org.x.Daemon",
+    ("java", "-cp", "x", "A\x1b[31m\nB"): "A?[31m?B",
+    ("java", "-jar", "https://u:s3cret@h/x.jar"): "https://*****:*****@h/x.jar",
+    ("java", "-jar", "/" + 200 * "d" + "/" + 35 * "x" + ".jar"): ".../" + 35 * "x" + ".jar",
+    ("java", "-cp"): "?",
+    ("",): "?",
+}
+
+
+@pytest.mark.parametrize("words", SHELLS)
+def test_a_jvm_is_told_from_the_others_by_its_program(words: str) -> None:
+    """Safe for a terminal, and without a secret."""
+    text = """
+    show_words() { put "$given"; finish 0 ''; }
+    for given; do list_of 0; put "$listed"; done
+    """
+    given = ["\x1e".join((*argv, "")) for argv in PROGRAMS]
+    shown = run(words, text, *given).decode().splitlines()
+    assert shown == [f"0 {name}" for name in PROGRAMS.values()]
+
+
 @pytest.mark.parametrize(
     "words", ["dash", *(pytest.param(w, marks=pytest.mark.matrix) for w in SHELLS[1:])]
 )

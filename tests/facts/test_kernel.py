@@ -310,7 +310,36 @@ def test_the_release_in_a_tomcat_log_speaks_where_nothing_else_does() -> None:
     assert "server's log" in kernel.reason
 
 
+SAID = Ref(Space.KERNEL, "proc/sys/kernel/osrelease")
+
+
+@pytest.mark.parametrize(
+    ("given", "told", "conflicts"),
+    [
+        ("3.10.0-957.el7.x86_64", "6.18.5-amd64", True),
+        ("5.10.0", "5.1.0", True),
+        ("6.18.5", "3.10.0-957.el7.x86_64\x1b[2J", True),
+        ("3.10", "3.10.0-957.el7.x86_64", False),
+        ("3.10.0-1160.el7", "3.10.0-957.el7.x86_64", False),
+        ("3.10.0-957.el7.x86_64", "", False),
+        ("3.10.0-957.el7.x86_64", "unknown", False),
+    ],
+)
+def test_a_release_that_was_given_against_the_log(
+    given: str, told: str, *, conflicts: bool
+) -> None:
+    kernel = kernel_random(Held({SAID: given.encode()}), ServerLog(os_release=told))
+
+    assert kernel.release == given, "what a person says stands"
+    assert bool(kernel.conflict) == conflicts
+    if conflicts:
+        assert given in kernel.conflict
+        assert told.partition("\x1b")[0] in kernel.conflict
+        assert "\x1b" not in kernel.conflict
+
+
 def test_the_hosts_own_files_are_believed_before_a_log() -> None:
     kernel = kernel_random(Held(NO_POOL), ServerLog(os_release="3.10.0-957.el7.x86_64"))
 
     assert kernel.model is BlockingModel.UNTIL_INIT
+    assert not kernel.conflict

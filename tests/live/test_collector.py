@@ -411,10 +411,11 @@ def test_stopped_ones_and_those_that_write_to_a_pipe_are_left_alone() -> None:
 
 def test_which_jvm_is_meant(hung: Hung) -> None:
     done = collected(shell("dash"), "--list")
-    assert str(hung.pid) in done.stdout.decode().split()
+    listed = dict(line.split(" ", 1) for line in done.stdout.decode().splitlines())
+    assert listed[str(hung.pid)] == "SeedProbe"
     done = collected(shell("dash"), "--pid", 4194304)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"there is no process 4194304" in done.stderr
+    assert b"there is no process 4194304: nothing is written" in done.stderr
     done = collected(shell("dash"), "--pid", "x")
     assert (done.returncode, done.stdout) == (2, b"")
 

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from tests.render_by_hand import FINDING, report
 
 from seedstall.model.evidence import Missing, Ref, Space, Why
-from seedstall.model.finding import Fix, Inconclusive, When
+from seedstall.model.finding import Fired, Fix, Inconclusive, When
+from seedstall.model.kernel import BlockingModel, Certainty, KernelRandom
 from seedstall.render import text
+from seedstall.render.view import case_view
+from seedstall.rules.seed_remedies import feeder
 
 
 def test_the_first_line_is_the_answer() -> None:
@@ -55,6 +59,33 @@ def test_commands_hold_what_was_said_and_are_quoted_for_a_shell() -> None:
     shown = text.render(report(target="a b.txt", words="'a b.txt' --kernel 3.10.0-957.el7"))
 
     assert "seedstall fix 'a b.txt' --kernel 3.10.0-957.el7 --surface tomcat-setenv" in shown
+
+
+@pytest.mark.parametrize("target", ["hung.tar.gz", "tree", "dump.txt", "-"])
+def test_a_file_never_says_that_nothing_else_frees_the_process(target: str) -> None:
+    stuck = replace(FINDING, fixes=FINDING.fixes[:1])
+    verdict = replace(report().verdict, finding=stuck)
+    fired = (Fired("SS101", "blocking-seed", (stuck,), ()),)
+    for facts, named in (
+        ({"jvm": {"pid": 4711}}, "4711"),
+        ({"jvm": {"pid": None}}, "PID"),
+        ({}, "PID"),
+    ):
+        shown = report(target=target, verdict=verdict, outcomes=fired, facts=facts)
+        for told in (text.render(shown), str(case_view(shown, 1, redacted=True).nothing_now)):
+            assert "nothing but a restart" not in told
+            assert f"look on that host, while it runs: seedstall diagnose {named} there" in told
+
+
+def test_a_kernel_that_is_not_known_is_left_to_be_filled_in() -> None:
+    asked = feeder(None)
+    known = feeder(KernelRandom(BlockingModel.BLOCKING_POOL, Certainty.HIGH, ""))
+
+    assert (
+        text.command(asked, "post.txt") == "seedstall fix post.txt --kernel RELEASE --surface rngd"
+    )
+    assert text.command(known, "post.txt") == "seedstall fix post.txt --surface rngd"
+    assert "JVM" not in asked.title
 
 
 def test_what_a_file_can_never_hold_is_told_only_when_asked() -> None:

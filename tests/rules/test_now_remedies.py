@@ -48,6 +48,8 @@ def test_keys_are_counted_by_what_is_still_wanted(
     wait = replace(by_hand.dumped(), task=by_hand.task(), lengths=lengths)
     around = replace(AROUND, kernel=replace(by_hand.POOL, entropy_avail=entropy))
     (fix,) = now_remedies.stir(wait, around)
+    assert fix.needs_root, "who may read every file"
+    assert fix.disposition is Disposition.REVIEW, "it reads the whole disk"
     assert f"about {keys} keys" in fix.title
     assert "with a busy disk" in fix.takes
 

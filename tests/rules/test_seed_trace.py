@@ -171,3 +171,21 @@ def test_the_kernel_of_a_ticket_is_known() -> None:
     )
     two = report("$ uname -r\n3.10.0-957.el7.x86_64\n$ uname -r\n6.8.0-31-generic\n" + slow)
     assert "missing" in kernel(two)
+
+
+HEADER = "# uptime_s\tentropy_avail_bits\tphase\tjvm_pid\tblocked_tid\tstate\twchan\n"
+QUIET = "5.28\t50\tboot\t-\t-\t-\t-\n"
+WAITING = "10.5\t57\tquiet\t153\t161\tS\t_random_read.part.37\n"
+
+
+def test_a_table_of_samples_says_what_its_last_row_does() -> None:
+    """A wait that is over is no stall; without a reader that waits, a table of entropy is none either."""
+    over = report(HEADER + QUIET + WAITING * 3 + QUIET).verdict
+    assert (over.status, over.cause) == (Status.SLOW, Cause.BLOCKING_SEED)
+    assert "in 3 rows of a table" in over.sentence
+    assert report(HEADER + QUIET + WAITING * 3).verdict.status is Status.STALLED
+    assert report(HEADER + WAITING + "10.6\t5").verdict.status is Status.STALLED
+    assert report(HEADER + QUIET * 9).verdict.status is Status.UNKNOWN
+    assert (
+        report("uptime_s\tentropy_avail_bits\n" + "5.2\t0\n" * 9).verdict.status is Status.UNKNOWN
+    )

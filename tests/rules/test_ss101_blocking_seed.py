@@ -52,6 +52,17 @@ def test_a_stack_on_a_kernel_that_does_not_block_is_only_possible() -> None:
     assert "1:8" in finding.sentence
 
 
+def test_a_release_that_the_log_contradicts_is_no_witness() -> None:
+    kernel = replace(by_hand.POOL, conflict="the log says OS Version 6.18")
+
+    (finding,) = check(by_hand.seeds(log=by_hand.log(386_690, 410_675)), kernel)
+    assert finding.confidence is Confidence.LIKELY
+    assert "the log says OS Version 6.18" in finding.notes
+    (finding,) = check(by_hand.seeds(by_hand.dumped()), kernel)
+    assert finding.confidence is Confidence.LIKELY
+    assert "the log says OS Version 6.18" in finding.notes
+
+
 def test_two_dumps_confirm() -> None:
     wait = replace(by_hand.dumped(), dumps_seen=2)
 

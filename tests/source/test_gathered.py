@@ -19,7 +19,7 @@ from tests.old_kernels import PACKED
 
 from seedstall.knowledge.bundles import Form, form_of, tops_of_trees
 from seedstall.model.bundle import BUNDLE, LACKS, MEMORY_DUMP
-from seedstall.model.errors import SeedstallError
+from seedstall.model.errors import NoSuchTargetError, SeedstallError
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Why
 from seedstall.source import archive, detect, gathered
 from seedstall.source.gathered import Gathered
@@ -306,6 +306,26 @@ def test_a_captured_tree_is_read_out_of_its_archive() -> None:
     assert said(source, Space.PROCESS, "fd/22", Ask.LINK) == b"/dev/random"
     assert said(source, Space.PROCESS, "fd/99", Ask.LINK) is Why.ABSENT
     assert said(source, Space.KERNEL, "etc/os-release") is Why.NOT_COLLECTED
+
+
+def test_one_case_of_an_archive_is_named_as_reports_name_it(tmp_path: Path) -> None:
+    files = {
+        f"{tree}/proc/1/{name}": f"{tree}\0".encode()
+        for tree in ("one", "two")
+        for name in ("cmdline", "status")
+    }
+    path = written(tmp_path, packed(files))
+    names = [f"{path}!one", f"{path}!two"]
+    assert [one.name for one in gathered.opened(str(path))] == names
+    for name in names:
+        target = detect.resolve(name)
+        assert (target.name, target.kind, target.path) == (name, detect.Kind.BUNDLE, str(path))
+        assert [one.name for one in gathered.opened(target.path, target.member)] == [name]
+    with pytest.raises(NoSuchTargetError, match="holds no three"):
+        detect.resolve(f"{path}!three")
+    for absent in (f"{path}x!one", "!", "a!", "!!" * 500):
+        with pytest.raises(NoSuchTargetError):
+            detect.resolve(absent)
 
 
 def test_what_was_copied_out_of_proc_by_its_size_is_empty_and_no_evidence(tmp_path: Path) -> None:

@@ -124,8 +124,8 @@ def _held(target: str) -> tuple[Source | None, int | None]:
     resolved = detect.resolve(target)
     if resolved.kind not in (detect.Kind.TREE, detect.Kind.BUNDLE):
         return None, None
-    first, *others = gathered.opened(resolved.path)
+    first, *others = gathered.opened(resolved.path, resolved.member)
     if others:
         message = f"{target} holds {1 + len(others)} cases"
-        raise UsageError(message, "unpack it, and name one of them")
+        raise UsageError(message, f"name one of them: {first.name}")
     return first, first.pid

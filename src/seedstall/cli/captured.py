@@ -110,6 +110,10 @@ class Captured:
         first = len(self._takes) == 1
         ask = recording.ask_everything if first else recording.ask_again
         dump = ask(take.recorder)
+        if first and self._pid is not None:
+            from seedstall.remedy.survey import survey  # noqa: PLC0415 - the places of fix: read last
+
+            survey(take.recorder, str(self._pid), self._pid)
         if isinstance(dump, ThreadDump):
             take.memory_dump = _text(dump)
         elif dump is not None:

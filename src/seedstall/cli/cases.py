@@ -254,10 +254,17 @@ def _gathered(target: Target, handed: Sequence[Target], said: Said) -> list[Plan
     from seedstall.source import gathered  # noqa: PLC0415 - only for bundles
 
     texts = inputs.InputSource(handed)
-    words = _words([target, *handed], said)
+    found = gathered.opened(target.path, target.member)
+    typed = target.name == target.path  # and not by a pipe, which is gone
+    names = [one.name if typed and len(found) > 1 else target.name for one in found]
     return [
-        Planned(one.name, Combined(one, texts, said.source()), words=words, bundle=one)
-        for one in gathered.opened(target.path)
+        Planned(
+            one.name,
+            Combined(one, texts, said.source()),
+            words=_words([replace(target, name=name), *handed], said),
+            bundle=one,
+        )
+        for one, name in zip(found, names, strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seedstall.cli import options
+from seedstall.cli import completion, options
 from seedstall.cli.console import put
 from seedstall.cli.fixwriting import Teller, file_named, file_taken_back, taken_back, written
 from seedstall.model.errors import SeedstallError, UsageError
@@ -31,7 +31,13 @@ def fix(
     ] = None,
     *,
     surface: Annotated[
-        str, typer.Option("--surface", metavar="NAME", help="The place: --list names them.")
+        str,
+        typer.Option(
+            "--surface",
+            metavar="NAME",
+            help="The place: --list names them.",
+            autocompletion=completion.surfaces,
+        ),
     ] = "",
     set_egd: Annotated[
         str | None,

@@ -68,8 +68,6 @@ def kernel(
     """Say whether this host's /dev/random can block, why, and what feeds its pool.
 
     Nothing is read from the random devices: the kernel's files are, and it is asked for zero bytes.
-
-    Exit codes: 0 it does not block (or its pool is full), 4 unknown, 10 at risk.
     """
     if target and release:
         raise UsageError("a target and --kernel contradict", "the target has a kernel of its own")
@@ -109,7 +107,7 @@ def _source(target: str, release: str) -> tuple[Source, bool]:
     if found.kind is Kind.BUNDLE:
         from seedstall.source import gathered  # noqa: PLC0415 - only for bundles
 
-        return gathered.opened(found.path)[0], False
+        return gathered.opened(found.path, found.member)[0], False
     if found.kind is Kind.TREE:
         return detect.tree(found), False
     message = f"{target} holds no captured kernel"

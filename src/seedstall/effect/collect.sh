@@ -17,7 +17,7 @@
 usage() {
 	put 'usage: sh collect.sh [--pid N] [OPTION...] > bundle.tar
   --pid N       the JVM, or what started it; without it the JVM that runs here, where it is the only one
-  --list        print the pids of the JVMs that are seen, and do no more
+  --list        print pid and program of each JVM that is seen, and do no more
   --passive     ask nothing of the JVM: no jstack (also --no-jstack)
   --signal      where jstack is not there or fails, kill -3, and take the dump from its log
   --takes N     look N times (1)
@@ -1043,10 +1043,68 @@ descendants() { # PID: $below, at most 64 of them, the near ones first
 	done
 }
 
+program_of() { # PID: $value, its main class, its jar or its module, to tell it from the others; else its name
+	program_of_pid=$1
+	if within "$read_limit" show_words "/proc/$1/cmdline"; then
+		set -f
+		IFS=$sep
+		# shellcheck disable=SC2086 # one word each
+		set -- $value
+		IFS=$blanks
+		set +f
+		[ $# -eq 0 ] || shift
+	else
+		set --
+	fi
+	value=
+	while [ $# -gt 0 ]; do
+		case $1 in
+		# Those that take the next word, of java and of jsvc.
+		-cp | -classpath | --class-path | -p | --module-path | --upgrade-module-path | --add-modules | --add-exports | \
+			--add-opens | --add-reads | --patch-module | --limit-modules | --enable-native-access | --source | \
+			-home | -user | -outfile | -errfile | -pidfile | -wait | -cwd | -umask | -procname | -jvm)
+			shift
+			;;
+		-jar | -m | --module)
+			value=${2-}
+			break
+			;;
+		--module=*)
+			value=${1#*=}
+			break
+			;;
+		-* | @* | '') ;;
+		*)
+			value=$1
+			break
+			;;
+		esac
+		[ $# -eq 0 ] || shift
+	done
+	if [ -n "$value" ]; then
+		hide "$value"
+		value=$hidden
+	elif quick "/proc/$program_of_pid/comm"; then
+		value=${value%"$nl"}
+	fi
+	# It goes to a terminal.
+	value=$(put "$value" | tr -c '\041-\176' '?')
+	[ ${#value} -le 120 ] || value=...${value#"${value%????????????????????????????????????????}"}
+	value=${value:-?}
+}
+
+list_of() { # PID...: $listed, a line for each
+	listed=
+	for list_of_one; do
+		program_of "$list_of_one"
+		listed=$listed$list_of_one\ $value$nl
+	done
+}
+
 find_target() { # sets $pid, or ends
 	if [ -n "$pid" ]; then
 		if [ ! -d "/proc/$pid" ]; then
-			say "there is no process $pid"
+			say "there is no process $pid: nothing is written"
 			exit 3
 		fi
 		is_jvm "$pid" && return
@@ -1062,11 +1120,13 @@ find_target() { # sets $pid, or ends
 	fi
 	case $found in
 	'')
-		say 'no JVM is seen here: name a process with --pid, or run as root'
+		say 'no JVM is seen here, and nothing is written: name a process with --pid, or run as root'
 		exit 3
 		;;
 	*' '*)
-		say "several JVMs: name one with --pid: $found"
+		# shellcheck disable=SC2086 # numbers
+		list_of $found
+		say "several JVMs, and nothing is written: name one with --pid:$nl${listed%"$nl"}"
 		exit 3
 		;;
 	esac
@@ -2385,7 +2445,9 @@ main() {
 	over="the time for all of it ($timeout s) was over"
 	if [ -n "$list" ]; then
 		jvms_here
-		for main_one in $found; do put "$main_one$nl"; done
+		# shellcheck disable=SC2086 # numbers
+		list_of $found
+		deliver put "$listed"
 		exit 0
 	fi
 	watch

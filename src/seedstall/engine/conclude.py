@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from seedstall.knowledge.places import caller
+from seedstall.model.duration import duration
 from seedstall.model.evidence import Missing, Space, Why
 from seedstall.model.finding import (
     Clear,
@@ -21,7 +22,6 @@ from seedstall.model.report import Verdict
 from seedstall.model.samples import Doing, Ending, StartSamples
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
-from seedstall.rules import seed_account as account
 from seedstall.rules import start_account
 
 _SEEDING = frozenset(("SS101", "SS102", "SS103"))
@@ -223,7 +223,7 @@ def _where_main_is(evidence: SeedEvidence) -> str:
 
 
 def _no_jvm(samples: StartSamples) -> str:
-    whole = account.duration(samples.watched_ms)
+    whole = duration(samples.watched_ms)
     told = next((s.where for s in samples.table if s.doing is Doing.LAUNCH and s.where), "")
     went = f"; the time went to {visible(told)[:60]}" if told else ""
     left = samples.from_start and samples.ending is Ending.EXIT and not samples.target
@@ -233,7 +233,7 @@ def _no_jvm(samples: StartSamples) -> str:
 
 
 def _watched(samples: StartSamples) -> str:
-    whole = account.duration(samples.watched_ms)
+    whole = duration(samples.watched_ms)
     went = f"not entropy: {whole} {start_account.span(samples)}: {start_account.summary(samples)}"
     main = samples.table[0] if samples.table else None
     if main is not None and main.doing is samples.last is Doing.CPU:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import chain
@@ -12,6 +13,7 @@ from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Unavailable,
 from seedstall.model.incident import Incident, IncidentKind
 from seedstall.model.log import Observation, Observations, ServerLog, Silence
 from seedstall.model.record import dataclass
+from seedstall.model.redact import visible
 from seedstall.model.threads import JavaThread, ThreadDump, ThreadDumps
 from seedstall.parse.filetype import HEAD, filetype
 from seedstall.parse.text import Text, plain
@@ -39,6 +41,8 @@ class InputTexts:
     texts: tuple[tuple[str, Text], ...]
     unread: tuple[Missing, ...] = ()
     long: Mapping[str, LongInput] = field(default_factory=dict[str, "LongInput"])
+    empty: str = ""
+    """The clause that there is nothing in any of them; ``""`` where there is something in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,29 @@ def input_texts(source: Source) -> InputTexts:
             unread.append(Missing(Why.MALFORMED, (ref,), f"{name}: {error.strerror or error}"))
         except ValueError as error:
             unread.append(Missing(Why.MALFORMED, (ref,), f"{name}: {error}"))
-    return InputTexts(tuple(texts), tuple(unread), long)
+    read = [(name, text.data) for name, text in texts if name not in long]
+    blank = not (unread or long) and not any(data.strip(_BLANKS) for _, data in read)
+    names = [name for name in listed.value.decode("utf-8", "surrogateescape").split("\0") if name]
+    empty = _nothing_in(names[0], dict(read), len(names)) if blank and names else ""
+    return InputTexts(tuple(texts), tuple(unread), long, empty)
+
+
+_BLANKS = b" \t\r\n\f\v\0"
+"""NUL as well: two blocks of them are a tar of no members, and what a file system leaves of a log after a crash."""
+_COLLECTED = re.compile(r"\.(?:tar|tgz|txz|tbz2?|tar\.\w{1,4}|zip)$|bundle|capture", re.IGNORECASE)
+"""Names of what a collector writes, and not a program."""
+
+
+def _nothing_in(name: str, read: Mapping[str, bytes], count: int) -> str:
+    """That there is nothing to look at, and where to look for the reason."""
+    shown = "standard input" if name == "-" else visible(name.rpartition("/")[2])
+    size = sum(map(len, read.values()))
+    if count > 1:
+        return f"all {count} files are empty: {shown} is the first of them"
+    if not _COLLECTED.search(name):
+        return f"{shown} {'holds nothing but blanks' if size else 'is empty: 0 bytes were read'}"
+    what = "holds no file" if size or not read else "is empty: 0 bytes were read"
+    return f"{shown} {what}: what was to write it wrote nothing; its standard error says why"
 
 
 def _begun(content: bytes | Iterator[bytes]) -> tuple[bytes, bytes | Iterator[bytes]]:
@@ -399,6 +425,8 @@ def _none(inputs: InputTexts, what: str) -> Missing:
     if inputs.unread:
         return inputs.unread[0]
     refs = tuple(Ref(Space.INPUT, name) for name, _ in inputs.texts)
+    if inputs.empty:
+        return Missing(Why.ABSENT, refs, inputs.empty)
     return Missing(Why.NOT_COLLECTED, refs, f"{what} in what was handed over")
 
 

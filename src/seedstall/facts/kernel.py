@@ -6,6 +6,7 @@ by the facts and in the cases that need it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from seedstall.facts import devices, feeders, host
@@ -22,6 +23,7 @@ from seedstall.model.kernel import (
     PoolState,
 )
 from seedstall.model.log import Observations, ServerLog
+from seedstall.model.redact import visible
 from seedstall.model.tasks import Tasks
 from seedstall.parse import kernelfiles
 from seedstall.source import probe
@@ -76,7 +78,27 @@ def kernel_random(
         raise Unavailable(_nothing(source))
     if kernel.model is BlockingModel.BLOCKING_POOL and (name := container(source)):
         kernel = decide(seen._replace(container=name))
-    return kernel
+    conflict = _conflict(seen, log)
+    return replace(kernel, conflict=conflict) if conflict else kernel
+
+
+_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}(?![0-9])")
+
+
+def _conflict(seen: KernelEvidence, log: ServerLog | None) -> str:
+    """What the log says of its host's kernel where only a release was given, and it is of another series.
+
+    Files of the host itself are believed: a log lives longer than the kernel that it was written on.
+    """
+    if log is None or seen.files or seen.version:
+        return ""
+    given, told = _VERSION.match(seen.release), _VERSION.match(log.os_release)
+    if given is None or told is None or given[0] == told[0]:
+        return ""
+    return (
+        f"the kernel is said to be {visible(seen.release)[:80]}, but the log says OS Version"
+        f" {visible(log.os_release)[:80]}: check which kernel it ran on (--kernel)"
+    )
 
 
 def _vdso_release(source: Source) -> str:

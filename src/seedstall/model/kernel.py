@@ -67,6 +67,8 @@ class KernelRandom:
     from_release_only: bool = False
     row: int | None = None
     """The row of the decision table (facts: kernel, section 11) that decided."""
+    conflict: str = ""
+    """Another release that the evidence names, against the one a person gave: in words, ``""`` where there is none."""
 
     @property
     def can_block(self) -> bool | None:

@@ -179,6 +179,7 @@ class Observation:
     - ``open-descriptor``: ``value`` the number, ``text`` the device's path, by lsof or ``ls -l /proc/PID/fd``;
     - ``kernel-wait``: a thread in the kernel function ``text``; ``value`` 1 where that waits for the pool, 0 for the
       CRNG's first seeding; ``proc-read``: one inside a read of descriptor ``value`` (``/proc/PID/task/TID/syscall``);
+    - ``kernel-wait-over``: the same in a table of samples whose last row shows no such wait any more;
     - ``read-wakeup``: ``read_wakeup_threshold``, which a kernel has exactly when it has a blocking pool;
     - ``crng-ready``: when the kernel's generator was seeded, ``ms`` after boot; ``urandom-early``: who read before it;
     - ``feeder-state``: an entropy daemon's state in ``text``, ``value`` 1 where it runs;

@@ -9,7 +9,7 @@ from seedstall.facts.surfaces import on_host, real_path
 from seedstall.model.errors import SeedstallError
 from seedstall.model.evidence import Ask, Got, Missing, Ref, Space, Why
 from seedstall.model.jvm import Launch, Product
-from seedstall.model.redact import redact, visible
+from seedstall.model.redact import MASK, redact, visible
 from seedstall.remedy import value
 from seedstall.remedy.request import NEXT_START, Answer, Request, Write
 from seedstall.source.base import Source
@@ -154,6 +154,11 @@ def patched(
         name = place.path.rpartition("/")[2]
         more.append(
             f"the patch repeats {patch.secrets} line(s) of {name} that may hold a password; pass it on to nobody"
+        )
+    if request.pid is None and MASK.encode() in patch.data:
+        more.append(
+            f"the patch repeats a line in which a secret was hidden when it was captured ({MASK}): patch refuses it;"
+            " make the change by hand, or run fix on that host"
         )
     if place.inside:
         more.append(

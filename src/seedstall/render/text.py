@@ -16,6 +16,8 @@ _SPAN = 3
 """Codes in a row that read better as a span."""
 INDENT = "  "
 EVIDENCE_WIDTH = 48
+WIDTH = 120
+"""Columns within which a second remedy's command is typed out beside its title."""
 _UNREAD = 5
 SERIES = 10
 """So many dumps are told of unasked."""
@@ -203,9 +205,12 @@ def _group(chosen: Sequence[Fix], title: str, target: str) -> Iterator[str]:
         label = f"{title}: " if at == 0 else "" if first.surface == _SAVED_FIRST else "or "
         lines = typed(first, target)
         if at and lines == (command(first, target),):
-            # How the command begins stands above.
+            # Where it is too long to be typed out: how the command begins stands above.
             places = " or ".join(fix.surface for fix in fixes)
-            yield f"{INDENT}{label}{first.title}{_marks(first)}: --surface {places}"
+            line = f"{INDENT}{label}{first.title}{_marks(first)}: "
+            whole = line + lines[0]
+            fits = not others and len(whole) <= WIDTH
+            yield whole if fits else f"{line}--surface {places}"
             continue
         yield f"{INDENT}{label}{first.title}{_marks(first)}"
         yield from (f"{INDENT * 2}{line}" for line in lines)
@@ -222,7 +227,12 @@ def nothing_now(report: Report) -> str:
             "now: where the host's kernel has a blocking pool, an entropy daemon frees it (--kernel RELEASE tells);"
             " else a restart"
         )
-    return "now: nothing but a restart frees it; save this report first"
+    if report.target.isdecimal():
+        return "now: nothing but a restart frees it; save this report first"
+    # A file tells what was, and not what stands in the device's place on that host: a FIFO there could be fed.
+    pid = _told(report.facts.get("jvm")).get("pid")
+    named = pid if isinstance(pid, int) else "PID"
+    return f"now: look on that host, while it runs: seedstall diagnose {named} there says what frees it"
 
 
 def _has_ended(report: Report) -> bool:
@@ -255,7 +265,8 @@ def typed(fix: Fix, target: str) -> tuple[str, ...]:
 def command(fix: Fix, words: str) -> str:
     """What to type for this fix; *words* are the targets as a shell takes them."""
     redirect = " > setenv.patch" if fix.surface == "tomcat-setenv" else ""
-    return f"seedstall fix {words} --surface {fix.surface}{redirect}"
+    said = f"{words} {fix.params['say']}" if "say" in fix.params else words
+    return f"seedstall fix {said} --surface {fix.surface}{redirect}"
 
 
 def _others(report: Report, winner: Finding | None, *, verbose: int) -> Iterator[str]:

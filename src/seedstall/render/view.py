@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from seedstall.model.core import CANNOT_TELL
+from seedstall.model.duration import duration
 from seedstall.model.finding import Finding, Fired, When
 from seedstall.model.redact import redact
 from seedstall.model.report import Failure, Report
@@ -29,8 +30,6 @@ _FEW = 8
 _SHORT = 160
 _TYPED = 1_000
 LEAST_SHARE = 0.005
-_SECOND = 1000
-_MINUTE = 60_000
 
 
 class Step(NamedTuple):
@@ -203,18 +202,6 @@ def _brackets(told: Report) -> str:
     if verdict.confidence is not None:
         words.append(verdict.confidence.name.lower())
     return ", ".join(words)
-
-
-def duration(ms: float) -> str:
-    """``250 ms``, ``4.2 s``, ``6 min 27 s``."""
-    if ms < _SECOND:
-        return f"{round(ms)} ms"
-    if ms < _MINUTE:
-        return f"{ms / 1000:.1f} s"
-    minutes, seconds = divmod(round(ms / 1000), 60)
-    if minutes < 60:  # noqa: PLR2004 - minutes of an hour
-        return f"{minutes} min {seconds} s"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def _figures(told: Report) -> Iterator[tuple[str, str]]:

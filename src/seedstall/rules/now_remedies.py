@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from seedstall.knowledge.refill import BUSY_RATE, SEED_BYTES, bits_short, wait_ms
+from seedstall.model.duration import duration
 from seedstall.model.finding import Disposition, Finding, Fix, Severity, When
 from seedstall.model.jvm import LiveProcess
 from seedstall.model.kernel import BlockingModel
@@ -19,7 +20,7 @@ from seedstall.model.redact import visible
 from seedstall.model.tasks import UNOPENED, FileKind
 from seedstall.model.verdict import Status
 from seedstall.model.waits import SeedWait, read_length
-from seedstall.rules.seed_account import Surroundings, duration
+from seedstall.rules.seed_account import Surroundings
 
 BITS_A_KEY = 5
 FED_BYTES = 4096
@@ -84,6 +85,8 @@ def stir(wait: SeedWait | None, around: Surroundings) -> Iterator[Fix]:
         f"type about {keys} keys at the host's own console, or keep its disk busy",
         DISK,
         takes=f"about {duration(busy)} with a busy disk",
+        root=True,
+        review=True,
     )
 
 

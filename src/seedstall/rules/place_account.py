@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.knowledge.places import ASLEEP
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.redact import redact, visible
 from seedstall.model.standing import UNNAMED, Place, Standing, Standings
 from seedstall.model.verdict import Cause, Progress, Status
-from seedstall.rules.seed_account import duration
 
 NOTED_MS = 2_000
 """A healthy start stands this long in one place, and nobody need care."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.redact import redact_argv, visible
 from seedstall.model.tasks import Descendant, FileKind, KernelTask, OpenFile, StartedPrograms
-from seedstall.rules.seed_account import duration
 
 SHOWN = 100
 """Letters of a command line."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from seedstall.knowledge.callers import is_jdk
 from seedstall.knowledge.syscalls import READS
 from seedstall.model.core import CoreDump
+from seedstall.model.duration import duration
 from seedstall.model.finding import Evidence
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
@@ -45,19 +46,6 @@ class Surroundings:
 
 
 SHOWN_FRAMES = 12
-MINUTE_MS = 60_000
-HOUR_MS = 3_600_000
-
-
-def duration(ms: float) -> str:
-    """``412 ms``, ``8.6 s``, ``6 min 27 s``, ``2 h 5 min``."""
-    if ms < 1000:  # noqa: PLR2004 - milliseconds in a second
-        return f"{int(ms)} ms"
-    if ms < MINUTE_MS:
-        return f"{ms / 1000:.1f} s"
-    if ms < HOUR_MS:
-        return f"{int(ms // MINUTE_MS)} min {int(ms % MINUTE_MS // 1000)} s"
-    return f"{int(ms // HOUR_MS)} h {int(ms % HOUR_MS // MINUTE_MS)} min"
 
 
 def name_of(wait: SeedWait) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from seedstall.knowledge.seeding import right_egd
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import BeginLine, Observation, Run, SeedingLine, ServerLog, StartLine
@@ -138,11 +139,11 @@ def _cost(run: Run) -> int:
 
 
 def _earlier(now: Run, before: Run, line: SeedingLine) -> Finding:
-    well = f"took {account.duration(now.start.took_ms)}" if now.start is not None else "was well"
+    well = f"took {duration(now.start.took_ms)}" if now.start is not None else "was well"
     return Finding(
-        message=f"an earlier start that lost {account.duration(line.took_ms)} to seeding",
+        message=f"an earlier start that lost {duration(line.took_ms)} to seeding",
         sentence=(
-            f"the last start in the log {well}; an earlier one lost {account.duration(line.took_ms)} to seeding"
+            f"the last start in the log {well}; an earlier one lost {duration(line.took_ms)} to seeding"
             f" ({line.origin}:{line.line})"
         ),
         cause=Cause.NONE,
@@ -157,7 +158,7 @@ def _earlier(now: Run, before: Run, line: SeedingLine) -> Finding:
 
 def _harmless(line: SeedingLine, start: StartLine | None) -> Finding:
     return Finding(
-        message=f"a SecureRandom seeded in {account.duration(line.took_ms)}",
+        message=f"a SecureRandom seeded in {duration(line.took_ms)}",
         sentence=f"{_what(line, start)}: harmless",
         cause=Cause.NONE,
         status=Status.CLEAR,
@@ -189,7 +190,7 @@ def _slow(run: Run, log: ServerLog, around: Surroundings, caught: list[SeedWait]
     )
     known = replace(around, product=around.product or remedies.product_of(log))
     return Finding(
-        message=f"a SecureRandom that took {account.duration(line.took_ms)} to seed",
+        message=f"a SecureRandom that took {duration(line.took_ms)} to seed",
         sentence=_what(line, start) + (either_clause if either else doubt),
         cause=Cause.BLOCKING_SEED,
         status=Status.SLOW,
@@ -212,11 +213,11 @@ def _lines(line: SeedingLine | None, start: StartLine | None) -> Iterator[Eviden
 
 def _what(line: SeedingLine, start: StartLine | None) -> str:
     algorithm = line.algorithm or "its generator"
-    what = f"seeding {algorithm} for Tomcat session ids took {account.duration(line.took_ms)}"
+    what = f"seeding {algorithm} for Tomcat session ids took {duration(line.took_ms)}"
     if start is None or not start.took_ms:
         return what
     share = min(1.0, line.took_ms / start.took_ms)
-    return f"{what} of a start of {account.duration(start.took_ms)} ({share:.0%})"
+    return f"{what} of a start of {duration(start.took_ms)} ({share:.0%})"
 
 
 def threaded_seeder_told(seeds: SeedEvidence) -> Observation | None:
@@ -236,7 +237,8 @@ def _confidence(around: Surroundings, caught: list[SeedWait], *, either: bool) -
     kernel = around.kernel
     if remedies.set_already(around) and not caught:
         return Confidence.POSSIBLE
-    if caught or (kernel is not None and kernel.can_block and not either):
+    witness = kernel is not None and kernel.can_block and not kernel.conflict
+    if caught or (witness and not either):
         return Confidence.CONFIRMED
     if either or (kernel is not None and kernel.can_block is False):
         return Confidence.POSSIBLE
@@ -251,6 +253,8 @@ def _notes(around: Surroundings, *, either: bool) -> Iterator[str]:
         )
     if around.kernel is None:
         yield 'the kernel does not stand in the evidence: say --kernel "$(uname -r)" of that host'
+    elif around.kernel.conflict:
+        yield around.kernel.conflict
     elif around.kernel.can_block is False:
         yield (
             "on this kernel /dev/random does not block after boot: look for a replaced device, an early boot, or a bad"
@@ -277,12 +281,14 @@ def from_measurements(seeds: SeedEvidence, kernel: KernelRandom | None = None) -
 
     slow = [o for o in items if is_dry(o)]
     if slow:
-        yield _dry(slow, items)
+        yield _dry(slow, items, kernel)
     else:
         yield from seed_trace.from_trace(items, seeds, kernel)
 
 
-def _dry(slow: list[Observation], items: tuple[Observation, ...]) -> Finding:
+def _dry(
+    slow: list[Observation], items: tuple[Observation, ...], kernel: KernelRandom | None
+) -> Finding:
     worst = max(slow, key=lambda o: o.ms or 0)
     counts = [o for o in items if o.kind == "entropy-avail" and o.value is not None]
     daemons = [o for o in items if o.kind == "feeder-state"]
@@ -291,7 +297,7 @@ def _dry(slow: list[Observation], items: tuple[Observation, ...]) -> Finding:
     return Finding(
         message="a dry /dev/random",
         sentence=(
-            f"/dev/random is dry: {size} took {account.duration(worst.ms or 0)}{bits};"
+            f"/dev/random is dry: {size} took {duration(worst.ms or 0)}{bits};"
             " a Java program that seeds from it waits as long"
         ),
         cause=Cause.BLOCKING_SEED,
@@ -302,7 +308,7 @@ def _dry(slow: list[Observation], items: tuple[Observation, ...]) -> Finding:
             Evidence(origin=f"{o.origin}:{o.line}", excerpt=o.excerpt)
             for o in (*slow, *counts[:2], *daemons[:2])
         ),
-        fixes=(remedies.feeder(), *remedies.egd_fixes(None, None, None)),
+        fixes=(remedies.feeder(kernel), *remedies.egd_fixes(None, None, None)),
         notes=(
             *(f"{o.text}: it feeds nothing" for o in daemons[:1] if not o.value),
             "no thread or log of the Java program stands here: a thread dump or its log would confirm it",

@@ -9,7 +9,7 @@ from seedstall.knowledge.seeding import right_egd
 from seedstall.model.finding import Disposition, Fix, When
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import Product
-from seedstall.model.kernel import BlockingModel
+from seedstall.model.kernel import BlockingModel, KernelRandom
 from seedstall.model.log import ServerLog
 from seedstall.model.redact import redact, visible
 from seedstall.model.security import FipsProvider
@@ -24,6 +24,7 @@ RANDOM_PATH = "/dev/random"
 _PLACES = {"tomcat": ["tomcat-setenv"], "jarsigner": ["jarsigner"]}
 """Where the product that a stack's caller names keeps its flags, where no process tells the product."""
 FEED = "feed the host's entropy pool: the waiting JVM goes on by itself"
+FEED_UNSEEN = "feed the host's entropy pool: what waits for its bytes goes on by itself"
 FEED_ALL = "feed the host's entropy pool, for every program on it"
 NONBLOCKING = "NativePRNGNonBlocking:SUN"
 
@@ -274,15 +275,19 @@ def host_fixes(
     )
 
 
-def feeder() -> Fix:
-    """An entropy daemon on a host of which nothing is known: frees the waiting process within seconds."""
+def feeder(kernel: KernelRandom | None) -> Fix:
+    """An entropy daemon on a host of which little is known: no JVM was seen that waits there.
+
+    Without its kernel `seedstall fix` cannot say whether it helps: the release is for the reader to fill in.
+    """
     return Fix(
         surface="rngd",
-        title=FEED,
+        title=FEED_UNSEEN,
         when=When.NOW,
         restart=False,
         needs_root=True,
         disposition=Disposition.REVIEW,
+        params={} if kernel is not None else {"say": "--kernel RELEASE"},
     )
 
 

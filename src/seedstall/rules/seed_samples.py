@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.redact import visible
 from seedstall.model.samples import Doing, Ending, SampledWait, StartSamples
@@ -41,7 +42,7 @@ def clause(samples: StartSamples | None, wait: SeedWait) -> str:
 
 
 def _movement(samples: StartSamples, wait: SeedWait) -> str:
-    watched = account.duration(samples.watched_ms)
+    watched = duration(samples.watched_ms)
     if wait.progress is Progress.STUCK:
         return f"; stuck: it got nothing in the {watched} watched"
     if wait.progress is Progress.PROGRESSING:
@@ -178,7 +179,7 @@ def _evidence(samples: StartSamples, wait: SeedWait, around: Surroundings) -> It
         where = f"{around.pid or 'PID'}/task/{told.tid}" if told.jvm else told.tid
         yield Evidence(
             origin=f"/proc/{where}/syscall",
-            excerpt=f'"{name}" {told.call} for {account.duration(told.ms)}{times}{lengths}',
+            excerpt=f'"{name}" {told.call} for {duration(told.ms)}{times}{lengths}',
         )
     if wait.java is not None and wait.dump is not None:
         yield from account.evidence_of(

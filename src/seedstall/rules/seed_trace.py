@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from seedstall.knowledge.seeding import right_egd
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.kernel import KernelRandom
 from seedstall.model.log import Observation
 from seedstall.model.verdict import Cause, Status
 from seedstall.model.waits import SeedEvidence
-from seedstall.rules import seed_account as account
 from seedstall.rules import seed_remedies as remedies
 
 LONG_MS = 1000
@@ -44,9 +44,11 @@ def from_trace(items: Items, seeds: SeedEvidence, kernel: KernelRandom | None) -
         )
         yield replace(finding, confidence=Confidence.POSSIBLE) if passing else finding
     elif pool:
-        yield _in_kernel(pool, items)
+        yield _in_kernel(pool, items, kernel)
     elif slow := _slowest(calls):
         yield _slow(*slow, items)
+    elif over := [o for o in items if o.kind == "kernel-wait-over" and o.value]:
+        yield _over(over, items)
     else:
         yield from _of_the_crng(items, waits, seeds)
 
@@ -76,9 +78,7 @@ def _slowest(calls: list[Observation]) -> tuple[Observation, int] | None:
 
 
 def _stalled(call: Observation, items: Items) -> Finding:
-    waits = (
-        f"has waited there for at least {account.duration(call.ms)}" if call.ms else "waits there"
-    )
+    waits = f"has waited there for at least {duration(call.ms)}" if call.ms else "waits there"
     sentence = (
         f"the trace ends inside a read of /dev/random: whoever was traced {waits} for random bytes"
         if call.kind != "proc-read"
@@ -98,7 +98,7 @@ def _stalled(call: Observation, items: Items) -> Finding:
     )
 
 
-def _in_kernel(waits: list[Observation], items: Items) -> Finding:
+def _in_kernel(waits: list[Observation], items: Items, kernel: KernelRandom | None) -> Finding:
     first = waits[0]
     more = f" ({len(waits)} such places)" if len(waits) > 1 else ""
     return Finding(
@@ -109,7 +109,25 @@ def _in_kernel(waits: list[Observation], items: Items) -> Finding:
         severity=Severity.ERROR,
         confidence=Confidence.LIKELY,
         evidence=tuple(_evidence(first, items)),
-        fixes=(remedies.feeder(), *remedies.egd_fixes(None, None, None)),
+        fixes=(remedies.feeder(kernel), *remedies.egd_fixes(None, None, None)),
+        notes=(_NO_STACK, right_egd(None).why),
+    )
+
+
+def _over(waits: list[Observation], items: Items) -> Finding:
+    """Of a table of samples: how long one wait took is not said, since several processes may stand in it."""
+    first = waits[0]
+    rows = f"{len(waits)} rows" if len(waits) > 1 else "a row"
+    return Finding(
+        message="a thread was in the kernel's wait for entropy, and is no more",
+        sentence=f"a thread waited in the kernel's {first.text}, the reader of /dev/random's pool, in {rows} of a"
+        " table; its last row shows no wait any more",
+        cause=Cause.BLOCKING_SEED,
+        status=Status.SLOW,
+        severity=Severity.WARNING,
+        confidence=Confidence.LIKELY,
+        evidence=tuple(_evidence(first, items)),
+        fixes=remedies.egd_fixes(None, None, None),
         notes=(_NO_STACK, right_egd(None).why),
     )
 
@@ -117,10 +135,10 @@ def _in_kernel(waits: list[Observation], items: Items) -> Finding:
 def _slow(worst: Observation, total: int, items: Items) -> Finding:
     size = f" for {worst.value} bytes" if worst.kind == "strace-random-read" and worst.value else ""
     took = (
-        f"a read of /dev/random took {account.duration(worst.ms or 0)}{size}"
+        f"a read of /dev/random took {duration(worst.ms or 0)}{size}"
         if total == worst.ms
-        else f"a thread's reads of /dev/random took {account.duration(total)}, the longest"
-        f" {account.duration(worst.ms or 0)}{size}"
+        else f"a thread's reads of /dev/random took {duration(total)}, the longest"
+        f" {duration(worst.ms or 0)}{size}"
     )
     return Finding(
         message="a read of /dev/random that took long",
@@ -162,7 +180,7 @@ def _of_the_crng(items: Items, waits: list[Observation], seeds: SeedEvidence) ->
         yield _undecided(
             late[0],
             Cause.CRNG_NOT_READY,
-            f"the kernel's generator was seeded {account.duration(late[0].ms or 0)} after boot: what needed it"
+            f"the kernel's generator was seeded {duration(late[0].ms or 0)} after boot: what needed it"
             " before waited so long",
             "a service that starts at boot shows it in its own log; on a kernel with a blocking pool /dev/random may"
             " still block after that line",
@@ -176,7 +194,7 @@ def _of_the_crng(items: Items, waits: list[Observation], seeds: SeedEvidence) ->
 
 def _crng(seen: Observation, status: Status, cost: int | None) -> Finding:
     where = f"in the kernel's {seen.text}" if seen.kind == "kernel-wait" else "in getrandom"
-    verb = "waits" if status is Status.STALLED else f"waited {account.duration(cost or 0)}"
+    verb = "waits" if status is Status.STALLED else f"waited {duration(cost or 0)}"
     return Finding(
         message="a wait for the kernel's first seeding",
         sentence=f"a thread {verb} {where}: the kernel's generator was not seeded yet",

@@ -212,7 +212,9 @@ def _confidence(wait: SeedWait, seeds: SeedEvidence, around: Surroundings) -> Co
     if remedies.set_already(around):
         return Confidence.POSSIBLE  # the setting contradicts what the stack shows
     asleep = wait.task is not None and wait.task.asleep
-    if asleep or (kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL):
+    pool = kernel is not None and kernel.model is BlockingModel.BLOCKING_POOL
+    # A release that the log contradicts is no second witness.
+    if asleep or (pool and kernel is not None and not kernel.conflict):
         return Confidence.CONFIRMED
     if wait.dumps_seen > 1 or seed_log.slow_lines(seeds.log) or any(map(seed_log.is_dry, measured)):
         return Confidence.CONFIRMED
@@ -357,8 +359,7 @@ def _notes(wait: SeedWait, around: Surroundings) -> Iterator[str]:
         )
     else:
         yield right_egd(around.jdk).why
-    if around.jdk is not None and around.jdk.conflict:
-        yield around.jdk.conflict
+    yield from (told.conflict for told in (around.jdk, around.kernel) if told and told.conflict)
     if around.jdk is None:
         yield "which JDK it is does not stand in the evidence: say --jdk VERSION for the value that fits it best"
     unknown = around.kernel is None or around.kernel.model is BlockingModel.UNKNOWN

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from seedstall.knowledge.seeding import right_egd
 from seedstall.model.core import CoreDump
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jdk import JdkVersion
 from seedstall.model.jvm import JvmProcess, Product
@@ -163,7 +164,7 @@ def _by_log(
     line = max(lines, key=lambda entry: entry.took_ms, default=None)
     if line is None and told is None:
         return
-    took = f"seeding took {account.duration(line.took_ms)} by" if line else "seeding is done by"
+    took = f"seeding took {duration(line.took_ms)} by" if line else "seeding is done by"
     evidence = [
         Evidence(origin=f"{e.origin}:{e.line}", excerpt=e.excerpt) for e in (line, told) if e
     ]

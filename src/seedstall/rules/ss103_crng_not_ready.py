@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from seedstall.knowledge.kernel import BOOT_S, waits_for_random
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.jvm import JvmProcess
 from seedstall.model.kernel import CrngState, Distribution, KernelRandom, Machine
@@ -142,7 +143,7 @@ def _early(crng: CrngState, kernel: KernelRandom | None) -> Finding:
 def _age(crng: CrngState) -> str:
     if crng.uptime_s is None:
         return ""
-    return f" ({account.duration(crng.uptime_s * 1000)} after boot)"
+    return f" ({duration(crng.uptime_s * 1000)} after boot)"
 
 
 def _evidence(crng: CrngState, kernel: KernelRandom | None) -> tuple[Evidence, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seedstall.knowledge.refill import BUSY_RATE, SEED_BYTES, bits_short, wait_ms
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.kernel import Distribution, KernelRandom, Machine, PoolLevel, PoolState
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import pool_remedies
-from seedstall.rules.seed_account import duration
 
 COUNT_FILE = "/proc/sys/kernel/random/entropy_avail"
 

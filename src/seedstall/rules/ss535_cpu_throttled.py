@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Fix, Severity
 from seedstall.model.limits import CpuThrottling
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import now_remedies as now
-from seedstall.rules.seed_account import duration
 
 OFTEN = 0.25
 LEAST_MS = 1_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Finding, Severity
 from seedstall.model.rule import rule
 from seedstall.model.standing import Standing, Standings
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import place_account
-from seedstall.rules.seed_account import duration
 
 MOST = 0.8
 """CPU time against time: a thread that waits for anything stays far below."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.evidence import Missing, Unavailable
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.incident import IncidentKind, Incidents
@@ -11,7 +12,6 @@ from seedstall.model.rule import rule
 from seedstall.model.standing import WorkShares
 from seedstall.model.verdict import Cause, Status
 from seedstall.rules import incident_account
-from seedstall.rules.seed_account import duration
 
 MOST = 0.5
 LEAST_MS = 5_000

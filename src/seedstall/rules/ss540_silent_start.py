@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.log import Run, ServerLog, Silence
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
-from seedstall.rules import seed_account as account
 
 LONG_MS = 5_000
 TOO_LONG_MS = 10_000
@@ -40,15 +40,11 @@ def silent_start(log: ServerLog) -> Iterator[Finding]:
         )
         if silence is None or not _is_long(silence, run) or _is_explained(silence, run):
             continue
-        of = (
-            f" of a start of {account.duration(run.start.took_ms)}"
-            if _took(run) and run.start
-            else ""
-        )
+        of = f" of a start of {duration(run.start.took_ms)}" if _took(run) and run.start else ""
         yield Finding(
-            message=f"{account.duration(silence.ms)} without a line in the log of a start",
+            message=f"{duration(silence.ms)} without a line in the log of a start",
             sentence=(
-                f"the log is silent for {account.duration(silence.ms)}{of}, after"
+                f"the log is silent for {duration(silence.ms)}{of}, after"
                 f' "{_shown(silence.before)}" ({silence.origin}:{silence.line}): what it did there it does not say'
             ),
             cause=Cause.WAITING,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Confidence, Evidence, Finding, Severity
 from seedstall.model.log import Observation, Observations
 from seedstall.model.redact import visible
 from seedstall.model.rule import rule
 from seedstall.model.verdict import Cause, Status
-from seedstall.rules import seed_account as account
 
 LONG_MS = 5_000
 WAITED = 0.2
@@ -53,7 +53,7 @@ def _throttled(seen: Observation) -> Finding:
     return Finding(
         message=f"a CPU limit that stopped the group in {seen.value}% of its periods",
         sentence=(
-            f"a CPU limit stopped the group in {seen.value}% of its periods, {account.duration(seen.ms or 0)} in all"
+            f"a CPU limit stopped the group in {seen.value}% of its periods, {duration(seen.ms or 0)} in all"
             f" ({seen.origin}:{seen.line})"
         ),
         cause=Cause.CPU_THROTTLED,
@@ -70,7 +70,7 @@ def _run(seen: Observation) -> Finding | None:
     """What the two times say of one run; ``None`` where it both waited and worked."""
     wall, cpu = seen.ms or 0, seen.value or 0
     command = f"{visible(seen.text)[:80]} " if seen.text else "the run "
-    took = f"{command}took {account.duration(wall)} and used {account.duration(cpu)} of CPU"
+    took = f"{command}took {duration(wall)} and used {duration(cpu)} of CPU"
     if cpu <= WAITED * wall:
         return _undecided(
             seen,

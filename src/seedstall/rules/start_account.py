@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedstall.model.duration import duration
 from seedstall.model.finding import Evidence
 from seedstall.model.redact import visible
 from seedstall.model.samples import Doing, Ending, Share, StartSamples
-from seedstall.rules.seed_account import duration
 
 SHOWN_SHARES = 4
 LEAST_SHOWN = 0.01

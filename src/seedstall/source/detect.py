@@ -53,6 +53,8 @@ class Target:
     pid: int | None = None
     path: str = ""
     pipe: Begun | None = field(default=None, compare=False)
+    member: str = ""
+    """The one case of an archive that is meant, as it is called in reports: ARCHIVE!CASE."""
 
 
 def resolve(text: str) -> Target:
@@ -239,7 +241,10 @@ def _on_disk(text: str) -> Target:
     try:
         found = Path(text).stat()
         mode = found.st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        inside = _inside(text)
+        if inside is not None:
+            return inside
         raise NoSuchTargetError(
             f"there is no file {text}", "a target is a PID, a file, a folder or -"
         ) from None
@@ -266,6 +271,32 @@ def _on_disk(text: str) -> Target:
         return Target(text, Kind.CORE, path=text)
     _refuse_unread(text, head)
     return Target(text, Kind.BUNDLE if _is_bundle(text, head) else Kind.FILE, path=text)
+
+
+def _inside(text: str) -> Target | None:
+    """ARCHIVE!CASE, as a report calls one of several cases in an archive; ``None`` where there is no such archive.
+
+    Raises:
+        NoSuchTargetError: the archive holds no case of that name.
+    """
+    path, mark, _ = text.partition("!")
+    while mark and not (path and Path(path).exists()):  # a file may have a ! in its own name
+        more, mark, _ = text[len(path) + 1 :].partition("!")
+        path = f"{path}!{more}"
+    there = Path(path)
+    if not mark or path.isdigit() or not (there.is_file() or there.is_dir()):
+        return None
+    if resolve(path).kind is not Kind.BUNDLE:
+        return None
+    from seedstall.source import gathered  # noqa: PLC0415 - only for archives
+
+    names = [one.name for one in gathered.opened(path)]
+    if text not in names:
+        several = f": {', '.join(names[:_NAMED])}" if len(names) > 1 else ""
+        raise NoSuchTargetError(
+            f"{path} holds no {text[len(path) + 1 :]}", f"it holds {len(names)} case(s){several}"
+        )
+    return Target(text, Kind.BUNDLE, path=path, member=text)
 
 
 def _kind_of_folder(path: str) -> Kind:

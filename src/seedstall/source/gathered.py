@@ -150,12 +150,16 @@ def _paths_below(path: str) -> Iterator[str]:
         level = below
 
 
-def opened(path: str) -> tuple[Gathered, ...]:
-    """The cases of it. Of an archive with several captured trees each is one.
+def opened(path: str, member: str = "") -> tuple[Gathered, ...]:
+    """The cases of it, or the one that is called *member*. Of an archive with several captured trees each is one.
 
     Raises:
         SeedstallError: it is damaged, or refused; with the reason, and the limit.
     """
+    return tuple(one for one in _cases(path) if member in ("", one.name))
+
+
+def _cases(path: str) -> tuple[Gathered, ...]:
     found = form_at(path)
     if found is None:
         raise SeedstallError(f"{path} is no bundle", "name the archive or directory itself")

@@ -32,6 +32,7 @@ _LONGEST_ROW: Final = 400
 def waiting(data: bytes) -> Iterator[Seen]:
     """Threads inside the random device's or getrandom's wait; ``text`` is the kernel's function."""
     last = -1
+    over = _is_over(data)
     for at in sorted({at for word in _WORDS for at in finds(data, word)}):
         start, end = line_around(data, at, LONGEST)
         if start == last or end - start > _LONGEST_ROW:
@@ -49,7 +50,20 @@ def waiting(data: bytes) -> Iterator[Seen]:
         ):
             continue
         last = start
-        yield Seen(first, "kernel-wait", text=name, value=1 if kind == "pool" else 0)
+        told = "kernel-wait-over" if over else "kernel-wait"
+        yield Seen(first, told, text=name, value=1 if kind == "pool" else 0)
+
+
+def _is_over(data: bytes) -> bool:
+    """Whether it is a table of samples, with a column ``wchan``, whose last row shows no wait any more."""
+    names = data[: max(0, data.find(b"\n"))][:_LONGEST_ROW].split(b"\t")
+    if b"wchan" not in names:
+        return False
+    rows = data[-LONGEST:].rstrip(b"\r\n")
+    last = rows[rows.rfind(b"\n") + 1 :].rstrip(b"\r").split(b"\t")
+    if len(last) != len(names):
+        return False  # cut on its way
+    return waits_for_random(last[names.index(b"wchan")].decode("ascii", "replace")) is None
 
 
 def _symbol_at(data: bytes, at: int, start: int) -> tuple[str, int, int] | None:
