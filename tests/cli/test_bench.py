@@ -137,3 +137,21 @@ def test_it_is_drawn(fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     out, _ = run("kernel", "--plot", picture, "--format", "svg")
     assert out == picture.read_text()
     assert out.startswith("<svg ")
+
+
+def test_progress_is_told_now_and_then_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = [0.0]
+    monkeypatch.setattr(command, "monotonic", lambda: at[0])
+    for shown in (True, False):
+        progress = command._Progress(shown=shown)
+        progress.begin(9, 71, 2580)
+        for at[0] in (1.0, 9.9, 10.0, 11.0, 20.1):
+            progress.tell(Measurement(f"at {at[0]}", "small reads", "ns", (1.0,)))
+        progress.end()
+        first, *rest = capsys.readouterr().err.splitlines() or [""]
+        assert ("at most 43 min" in first) == shown
+        told = ["3 of 9 figures: at 10.0", "5 of 9 figures: at 20.1"]
+        assert rest == (told if shown else [])
+        at[0] = 0.0

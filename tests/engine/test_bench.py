@@ -131,6 +131,34 @@ def test_the_lock_is_told_by_the_queue() -> None:
     assert jvm_sentence(bench, 2).endswith(" (on 2 processors)")
 
 
+def _told(own: tuple[float, float], shared: tuple[float, float], *, busy: bool) -> str:
+    bench = Bench("jvm", tuple(threads("NativePRNG", own, shared, one=25)))
+    return jvm_sentence(bench, 4, busy=busy)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_figures_that_rise_with_the_threads_are_no_lock(*, busy: bool) -> None:
+    told = _told((46, 45), (41, 47), busy=busy)
+    assert "all queue for one lock" not in told
+    assert "what one lock costs is not shown" in told
+    assert ("the processors are busy with other things" in told) == busy
+
+
+@pytest.mark.parametrize(
+    ("own", "shared"), [((24, 45), (23, 47)), ((24, 0.1), (23, 61)), ((50, 0), (49, 1))]
+)
+def test_a_busy_machine_shows_no_queue_nor_its_absence(
+    own: tuple[float, float], shared: tuple[float, float]
+) -> None:
+    hedge = "the processors are busy with other things, so whether it scales is not shown"
+    assert _told(own, shared, busy=True).endswith(hedge)
+    assert hedge not in _told(own, shared, busy=False)
+
+
+def test_a_shared_lock_that_costs_speed_is_told_on_a_busy_machine_too() -> None:
+    assert "an instance each is the cure" in _told((300, 0.1), (80, 61), busy=True)
+
+
 def test_without_the_schedulers_counts_no_queue_is_claimed() -> None:
     found = [m for m in threads("SHA1PRNG", (300, 0), (80, 60), one=85) if m.group != QUEUED]
     assert "is not known (no schedstat)" in jvm_sentence(Bench("jvm", tuple(found)), 4)

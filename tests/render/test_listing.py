@@ -141,9 +141,37 @@ def test_a_terminal_sees_the_stalled_ones_first() -> None:
     many = [replace(FINE, pid=n) for n in range(100, 160)]
     lines = render.text(listed(*many, HUNG), screen=(50, 10)).splitlines()
     assert len(lines) == 10
-    assert max(map(len, lines)) == 50
-    assert lines[3].lstrip().startswith("8712")
+    assert max(map(len, lines)) <= 50
+    head = next(n for n, line in enumerate(lines) if "STALLED" in line)
+    assert lines[head + 1].lstrip().startswith("8712")
     assert lines[-1].endswith("more lines than this terminal has")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 100, 120, 250])
+def test_a_terminal_is_never_too_narrow_for_it(columns: int) -> None:
+    wide = replace(
+        HUNG,
+        sentence="thread 8713 has waited at least 21.4 s in read of /dev/random " * 3,
+        program="p" * 300,
+        user="u" * 40,
+    )
+    found = listed(FINE, wide, DARK, unseen=(("denied: run as root", 41),), ended=1)
+    told = render.text(found, screen=(columns, 0))
+    typed = f"    seedstall diagnose {wide.pid}"
+    # A word of its own is never cut in two: it could not be copied.
+    lines = [line for line in told.splitlines() if line != typed and " " in line.strip()]
+    assert max(map(len, lines)) <= columns
+    assert typed in told.splitlines(), "what is to be typed is whole"
+    assert " ".join(told.split()).count("21.4 s") == 3, "a sentence is folded, not cut"
+    assert "yes 21s" in told or columns < 40
+
+
+def test_a_terminal_says_which_columns_it_has_no_room_for() -> None:
+    found = listed(FINE, HUNG)
+    narrow = render.text(found, screen=(80, 0))
+    assert "JDK, CONTAINER" in narrow
+    assert "no room" not in render.text(found, screen=(200, 0))
+    assert render.text(found, screen=(200, 0)) == render.text(found), "piped it is the same"
 
 
 def test_hostile_names_are_shown_and_secrets_masked() -> None:

@@ -58,7 +58,7 @@ def test_it_holds_all_that_the_report_says() -> None:
     text = " ".join("".join([*shown.prose, *shown.code]).split())
 
     for part in (
-        "stalled (blocking-seed, confirmed)", '"main" waits', "6 min 27 s of the 6 min 51 s of the start (94 %)",
+        "stalled (blocking-seed, confirmed)", '"main" waits', "6 min 26 s of the 6 min 50 s of the start (94 %)",
         "Now:", "At the next start:", "-Djava.security.egd=file:/dev/urandom", "Time line, by its log",
         "<- generator", "<- asked for it", "Also found", "SS302", "denied", "done to 8712", "800 ms", "and 25 more",
     ):  # fmt: skip

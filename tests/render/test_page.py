@@ -82,7 +82,7 @@ def test_it_holds_all_that_the_report_says() -> None:
     shown = Tags(html()).shown
 
     for part in (
-        'stalled (blocking-seed, confirmed) "main" waits', "6 min 27 s of the 6 min 51 s of the start (94 %)",
+        'stalled (blocking-seed, confirmed) "main" waits', "6 min 26 s of the 6 min 50 s of the start (94 %)",
         "waiting for at least 3 min 5 s", "Now: feed the pool (as root)", "At the next start:",
         "seedstall fix", "-Djava.security.egd=file:/dev/urandom", "Time line, by its log", "1.0 s since the launch",
         'waits for "main": 30 threads', "and 10 more", "reads its seed", "asked for it", "3 frames more are left out",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.render_by_hand import report
 
+from seedstall.cli.diagnose import Format, Manner, rendered
 from seedstall.model.report import Failure, Report
 from seedstall.model.verdict import Cause, Status
 from seedstall.render import jsontext, page, summary
@@ -50,6 +51,32 @@ def test_the_text_has_the_table_and_names_below_the_folder() -> None:
     assert rows[0].endswith("4  web0.tar.gz, web1.tar.gz, web2.tar.gz, db.tar.gz")
     assert "      3  stalled (blocking-seed)  3.10.0-957.el7  8u181   Tomcat 9" in rows
     assert "hunter2" not in "\n".join(rows)
+
+
+def test_the_first_line_is_the_answer_of_the_whole() -> None:
+    assert summary.answer(FLEET, 8) == (
+        "4 of 8 cases stalled (blocking-seed), 1 error, 1 unknown, 1 clear, 1 not looked at"
+    )
+    assert summary.answer([case("a", Status.CLEAR)] * 4, 4) == "4 of 4 cases clear"
+    assert summary.answer([], 4) == "none of 4 cases was looked at"
+    text = rendered(
+        FLEET, Format.TEXT, Manner(quiet=False, verbose=0, redacted=True, many=True, planned=8)
+    )
+    assert text.startswith(f"{summary.answer(FLEET, 8)}\n\nsummary of 8 cases in bundles/")
+    assert text.index("summary of") < text.index("bundles/web0.tar.gz: ")
+    few = rendered(
+        FLEET[:3], Format.TEXT, Manner(quiet=False, verbose=0, redacted=True, many=True, planned=3)
+    )
+    assert "summary of" not in few
+
+
+def test_many_kinds_are_not_all_in_the_first_line() -> None:
+    causes = [c for c in Cause if c is not Cause.NONE][:9]
+    told = [case(f"{n}", Status.STALLED) for n in range(9)]
+    told = [
+        replace(t, verdict=replace(t.verdict, cause=c)) for t, c in zip(told, causes, strict=True)
+    ]
+    assert summary.answer(told, 9).endswith(", 4 otherwise")
 
 
 def test_without_a_kernel_a_jdk_or_a_product_there_is_no_table() -> None:

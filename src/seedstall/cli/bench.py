@@ -7,6 +7,7 @@ import platform
 import sys
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -25,6 +26,8 @@ ROUNDS = 5
 MOST_READERS = 64
 BUSY = 1.0
 """Programs more than processors (four of our own threads count, too) from which a machine is called busy."""
+EVERY_S = 10.0
+"""Seconds between two lines of progress where stderr is no terminal."""
 MAX_BASELINE = 8 << 20
 PYTHON_S = 0.06
 """What starting a process of ours costs beside its measurement."""
@@ -123,9 +126,6 @@ def bench(
 
     A pool that blocks is never drained without --drain, which first says what it costs. A class file of ours is all
     that a JVM runs; nothing is asked of the JVM that a PID names.
-
-    Examples: seedstall bench kernel; seedstall bench jvm --java /usr/bin/java --plot jvm.svg;
-    seedstall bench kernel --format json -o before.json; seedstall bench kernel --baseline before.json
     """
     jvm = what is What.JVM
     _check(pid, java, sysroot, egd, jvm=jvm)
@@ -141,7 +141,7 @@ def bench(
         with chosen, refused_by_the_host():
             amount = Amount(counts, size, runs, starts, tuple(generator or ()))
             found = _of_jvm(chosen, amount, progress, drain=drain)
-        sentence = engine.jvm_sentence(found, processors())
+        sentence = engine.jvm_sentence(found, processors(), busy=bool(_busy()))
     else:
         kernel = _kernel()
         found = _of_kernel(kernel, seconds, counts, progress, drain=drain)
@@ -412,12 +412,17 @@ class _Progress:
         self._shown = shown
         self._terminal = shown and sys.stderr.isatty()
         self._total = self._done = 0
+        self._said = 0.0
 
     def begin(self, total: int, seconds: float, most: float) -> None:
         """Say how long it takes, about and at most: beforehand, since that decides whether somebody waits for it."""
         self._total = total
+        self._said = monotonic()
         if self._shown:
-            say(f"measuring {total} figures: about {seconds:.0f} s, at most {most / 60:.0f} min")
+            longer = ", longer since this machine is busy" if _busy() else ""
+            say(
+                f"measuring {total} figures: about {seconds:.0f} s{longer}, at most {most / 60:.0f} min"
+            )
 
     def tell(self, measurement: Measurement) -> None:
         self._done += 1
@@ -427,6 +432,9 @@ class _Progress:
                 f"\r\x1b[K[{bar:<20}] {self._done}/{self._total} {measurement.key[:60]}"
             )
             sys.stderr.flush()
+        elif self._shown and monotonic() - self._said >= EVERY_S:
+            self._said = monotonic()
+            say(f"{self._done} of {self._total} figures: {measurement.key[:60]}")
 
     def end(self) -> None:
         if self._terminal:

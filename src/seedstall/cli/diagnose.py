@@ -85,11 +85,7 @@ def diagnose(
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
-    """Say why this JVM is slow or hung, what it costs, and what to do.
-
-    Exit codes: 0 nothing found, 1 seedstall failed, 2 usage, 3 no such target or not a JVM,
-    4 unknown, 10 found.
-    """
+    """Say why this JVM is slow or hung, what it costs, and what to do."""
     if not targets and not all_jvms and not wait:
         message = "no target"
         raise UsageError(message, "name a PID, a file or a folder, or say --all")
@@ -167,9 +163,7 @@ def rendered(told: Sequence[Report | Failure], form: Format, manner: Manner) -> 
     if form is not Format.TEXT:
         from seedstall.render import page  # noqa: PLC0415
 
-        return page.render(
-            told, form.value, redacted=manner.redacted, planned=manner.planned
-        )
+        return page.render(told, form.value, redacted=manner.redacted, planned=manner.planned)
     from seedstall.render import summary, text  # noqa: PLC0415
 
     pages = [
@@ -184,6 +178,7 @@ def rendered(told: Sequence[Report | Failure], form: Format, manner: Manner) -> 
     ]
     if max(len(told), manner.planned) >= summary.FEWEST and not manner.quiet:
         planned = max(len(told), manner.planned)
+        # Before the cases, which may be thousands of lines: the first line is the answer of the whole.
         lines = summary.lines(told, planned, redacted=manner.redacted)
-        pages.append("\n".join(lines) + "\n")
+        pages.insert(0, "\n".join([summary.answer(told, planned), "", *lines]) + "\n")
     return ("" if manner.quiet else "\n").join(pages)

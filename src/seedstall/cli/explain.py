@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from seedstall.cli.completion import rules as rules_named
 from seedstall.cli.console import put, tell
 from seedstall.model.errors import UsageError
 
@@ -13,7 +14,11 @@ from seedstall.model.errors import UsageError
 def explain(
     code: Annotated[
         str,
-        typer.Argument(metavar="[CODE]", help="A rule's code (SS101) or name (blocking-seed)."),
+        typer.Argument(
+            metavar="[CODE]",
+            help="A rule's code (SS101) or name (blocking-seed).",
+            autocompletion=rules_named,
+        ),
     ] = "",
     *,
     schema: Annotated[

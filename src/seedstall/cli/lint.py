@@ -56,11 +56,7 @@ def lint(
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
-    """Find settings that do not do what they look like, with the corrected line of each.
-
-    Exit codes: 0 nothing found, 1 seedstall failed, 2 usage, 3 no such file, 4 a file could not be
-    read or understood, 10 found.
-    """
+    """Find settings that do not do what they look like, with the corrected line of each."""
     from seedstall.engine.lint import lint_case  # noqa: PLC0415 - imported when the command runs
 
     refuse_overwriting(output, files)

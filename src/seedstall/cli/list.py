@@ -120,9 +120,9 @@ class _Manner:
 
     def show(self, found: Listing, output: Path | None) -> None:
         """Print one table: over the last one on a terminal, below it elsewhere."""
-        screen = self._screen() if self._watched and output is None else None
+        screen = self._screen() if output is None or str(output) == "-" else None
         text = self._rendered(found, screen)
-        if screen:
+        if screen and self._watched:
             text = CLEAR + text
         elif self._watched and not self._first and self._form is Format.TEXT:
             text = f"\n{text}"
@@ -142,11 +142,14 @@ class _Manner:
         return render.text(found, redacted=self._redacted, quiet=self._quiet, screen=screen)
 
     def _screen(self) -> tuple[int, int] | None:
-        """Columns and lines of the terminal that the table goes to; ``None`` where it goes elsewhere."""
+        """Columns and lines of the terminal that the table goes to; ``None`` where it goes elsewhere.
+
+        Only what is written over and over must not be longer than the terminal: 0 lines is no limit.
+        """
         import shutil  # noqa: PLC0415
         import sys  # noqa: PLC0415
 
         if self._form is not Format.TEXT or sys.stdout is None or not sys.stdout.isatty():  # pyright: ignore[reportUnnecessaryComparison] - started with stdout closed
             return None
         columns, lines = shutil.get_terminal_size()
-        return max(20, columns), max(3, lines - 1)
+        return max(20, columns), max(3, lines - 1) if self._watched else 0

@@ -98,12 +98,6 @@ def verify(
 
     Every cell is a JVM of its own, with a class that asks for its first random bytes, and ends within the time-out.
     Of a PID its /proc is read, nothing else: its own flags (collector, agents, ports, heap) are not used.
-
-    Exit codes: 10 a use waits or fails, with the present setting or the fix (getInstanceStrong(): with --only strong);
-    0 none does; 4 some could not be tried; 3 not a java that can be.
-
-    Examples: seedstall verify 8712; seedstall verify --java /usr/bin/java --only SHA1PRNG;
-    seedstall verify --java /usr/lib/jvm/java-8/bin/java --sysroot /srv/old-root
     """
     _check(pid, java, sysroot, (egd, set_egd))
     from seedstall.cli.subject import of_java, of_process  # noqa: PLC0415 - when the command runs

@@ -23,6 +23,8 @@ KEPT = 0.8
 """Of its speed for a second of processor time a reader keeps that much beside others, if nothing makes it spin."""
 QUEUES = 4.0
 """Percent of their time that threads sleep, from which they are said to queue: without a common lock it is below 1."""
+GAINS = 1.25
+"""Times as much, from which more threads are said to draw more: below it one lock gave as much as one thread alone."""
 SHA1_POOL_MB = 25.0
 """SHA-1 extraction gave 13 MB/s on real machines; ChaCha20 hundreds."""
 
@@ -117,8 +119,8 @@ def kernel_notes(bench: Bench, kernel: KernelRandom | None) -> Iterator[str]:
 # --- a JVM ------------------------------------------------------------------------------------------------------------
 
 
-def jvm_sentence(bench: Bench, processors: int) -> str:
-    """The answer of ``bench jvm``."""
+def jvm_sentence(bench: Bench, processors: int, *, busy: bool = False) -> str:
+    """The answer of ``bench jvm``. *busy* is whether other programs wanted the processors, too."""
     threads = _most_threads(bench)
     if threads < 2:  # noqa: PLR2004 - nothing to contend with
         one = bench.of("NativePRNG, 1 thread")
@@ -128,7 +130,7 @@ def jvm_sentence(bench: Bench, processors: int) -> str:
     parts = [
         text
         for name in ("NativePRNG", "SHA1PRNG", "DRBG/Hash_DRBG,SHA-256")
-        if (text := _scaling(bench, name, threads))
+        if (text := _scaling(bench, name, threads, busy=busy))
     ]
     tail = "" if processors >= threads else f" (on {processors} processors)"
     return (
@@ -144,7 +146,7 @@ def _most_threads(bench: Bench) -> int:
     return max((int(part.split()[0]) for part in parts), default=0)
 
 
-def _scaling(bench: Bench, name: str, threads: int) -> str:
+def _scaling(bench: Bench, name: str, threads: int, *, busy: bool) -> str:
     """``NativePRNG: 25 MB/s for one thread, ...``: figures that take turns, so that they can be compared."""
     own, shared = (f"{name}, {threads} threads, {way}" for way in ("own instances", "one shared"))
     one, apart, together = (bench.of(key) for key in (f"{name}, 1 thread", own, shared))
@@ -153,22 +155,44 @@ def _scaling(bench: Bench, name: str, threads: int) -> str:
         return ""
     short = name.partition("/")[0]
     told = f"{short} {figures[0]:.0f} MB/s for one thread, {figures[1]:.0f} for {threads} with an instance each"
-    return f"{told}, {figures[2]:.0f} with one shared: {_meaning(bench, own, shared)}"
+    return f"{told}, {figures[2]:.0f} with one shared: {_meaning(bench, own, shared, figures, busy=busy)}"
 
 
-def _meaning(bench: Bench, own: str, shared: str) -> str:
-    """By how long the threads slept: speeds alone say little where other programs take the processors."""
+def _meaning(bench: Bench, own: str, shared: str, speeds: Sequence[float], *, busy: bool) -> str:
+    """By how long the threads slept: speeds alone say little where other programs take the processors.
+
+    *speeds* are of one thread, of all with an instance each, and of all with one shared. On a busy machine a thread
+    that loses its processor while it holds the lock keeps the others asleep, and none of them waits for the lock's
+    sake: there a queue is believed only where the speeds show it as well.
+    """
     apart, together = bench.of(f"{own}: queued"), bench.of(f"{shared}: queued")
     if apart is None or together is None or apart.median is None or together.median is None:
         return "whether they queue for a lock is not known (no schedstat)"
+    alone, each, one = speeds
     if apart.median >= QUEUES:
-        return f"all queue for one lock ({apart.median:.0f} % of their time), with instances of their own or not"
+        slept = f"{apart.median:.0f} % of their time"
+        if each >= GAINS * alone:
+            also = " and the processors are busy with other things" if busy else ""
+            return f"threads slept {slept}, yet more of them drew more{also}: what one lock costs is not shown"
+        return _unless(
+            busy, f"all queue for one lock ({slept}), with instances of their own or not"
+        )
     if together.median >= QUEUES:
-        return (
+        told = (
             f"a shared instance is a lock ({together.median:.0f} % of their time in its queue), an instance each is the"
             " cure"
         )
-    return "no queue was seen"
+        return told if each >= GAINS * one else _unless(busy, told)
+    return _unless(busy, "no queue was seen")
+
+
+def _unless(busy: bool, told: str) -> str:  # noqa: FBT001 - the one thing it asks
+    """Not *told* where other programs took the processors."""
+    return (
+        "the processors are busy with other things, so whether it scales is not shown"
+        if busy
+        else told
+    )
 
 
 def _first_use(bench: Bench) -> str:

@@ -39,7 +39,8 @@ def render(
         lines += ["", *(f"{name:<{_ROW}}{value}" for name, value in bench.facts)]
         for group, found in itertools.groupby(bench.measurements, key=lambda m: m.group):
             lines += ["", *_table(group, list(found))]
-        lines += ["", *(f"note: {note}" for note in bench.notes)] if bench.notes else []
+        notes = [*_dashes(bench.measurements), *bench.notes]
+        lines += ["", *(f"note: {note}" for note in notes)] if notes else []
         lines += ["", *_compared(changes, other)] if compared else []
     return redact("".join(f"{visible(line)}\n" for line in lines))
 
@@ -70,7 +71,13 @@ def _net(found: Measurement) -> str:
     """Empty where no overhead was measured; of what is nearly all overhead a difference says nothing."""
     if not found.overhead or found.median is None or found.net is None:
         return ""
-    return "~0" if found.net < NOISE * found.median else figure(found.net)
+    return "-" if found.net < NOISE * found.median else figure(found.net)
+
+
+def _dashes(found: Sequence[Measurement]) -> Iterator[str]:
+    """What a dash means, where there is one: it is no failure."""
+    if any(_net(m) == "-" for m in found):
+        yield "net -: nearly all of that figure is Python's own calls, so what is left of it without them says nothing"
 
 
 def figure(value: float | None) -> str:

@@ -157,6 +157,6 @@ def _advice(facts: dict[str, object]) -> Iterator[str]:
 
 
 def _duration(ms: object) -> str:
-    from seedstall.rules.seed_account import duration  # noqa: PLC0415 - one wording of times
+    from seedstall.model.duration import duration  # noqa: PLC0415 - one wording of times
 
     return duration(ms) if isinstance(ms, int) else "?"

@@ -89,36 +89,88 @@ def text(
     quiet: bool = False,
     screen: tuple[int, int] | None = None,
 ) -> str:
-    """The whole table, the stalled ones first. *screen* keeps it to a terminal's columns and lines."""
-    lines = [headline(found)]
-    if found.jvms and not quiet:
-        jvms = sorted(found.jvms, key=lambda jvm: (jvm.status is not Status.STALLED, jvm.pid))
-        lines += ["", *_table(jvms), *_details(jvms), *_notes(found)]
-    elif not quiet:
-        lines += list(_notes(found))
+    """The whole table, the stalled ones first.
+
+    *screen* keeps it to a terminal's columns and lines: 0 lines is as many as there are.
+    """
+    columns, height = screen or (0, 0)
     hide = redact if redacted else _as_is
-    lines = [hide(visible(line)) for line in lines]
-    return "".join(f"{line}\n" for line in (_fitted(lines, *screen) if screen else lines))
+    jvms = sorted(found.jvms, key=lambda jvm: (jvm.status is not Status.STALLED, jvm.pid))
+    table: list[str] = []
+    left_out: Sequence[str] = ()
+    if jvms and not quiet:
+        table, left_out = _table(jvms, columns)
+    below = [] if quiet else [*_details(jvms), *_notes(found, left_out)]
+    lines = _folded([hide(visible(headline(found)))], columns)
+    lines += ["", *(_cut(hide(visible(row)), columns) for row in table)] if table else []
+    lines += _folded([hide(visible(line)) for line in below], columns)
+    return "".join(f"{line}\n" for line in _cropped(lines, columns, height))
 
 
-def _fitted(lines: list[str], columns: int, height: int) -> list[str]:
-    if len(lines) > height:
-        cut = len(lines) - height + 1
-        lines = [*lines[: height - 1], f"... {cut} more lines than this terminal has"]
-    return [line if len(line) <= columns else f"{line[: columns - 1]}…" for line in lines]
+def _folded(lines: Sequence[str], columns: int) -> list[str]:
+    """Sentences in the terminal's width, word by word; 0 columns leaves them as they are."""
+    if not columns:
+        return list(lines)
+    from seedstall.render import terminal  # noqa: PLC0415 - for people alone
+
+    return terminal.fold("".join(f"{line}\n" for line in lines), columns).splitlines()
+
+
+def _cut(line: str, columns: int) -> str:
+    return f"{line[: columns - 1]}…" if columns and len(line) > columns else line
+
+
+def _cropped(lines: list[str], columns: int, height: int) -> list[str]:
+    """No more lines than the terminal has: what stands below would scroll the answer away."""
+    if not height or len(lines) <= height:
+        return lines
+    cut = len(lines) - height + 1
+    return [*lines[: height - 1], _cut(f"... {cut} more lines than this terminal has", columns)]
 
 
 # The answer stands before what may be cut off at a terminal's right edge.
-_HEADS = ("PID", "USER", "AGE", "STALLED", "PROGRAM", "RISK", "SEED SOURCE", "JDK", "CONTAINER")
+_HEADS: tuple[str, ...] = (
+    "PID",
+    "USER",
+    "AGE",
+    "STALLED",
+    "PROGRAM",
+    "RISK",
+    "SEED SOURCE",
+    "JDK",
+    "CONTAINER",
+)
+_LEAVE_OUT = ("JDK", "CONTAINER", "SEED SOURCE", "USER", "AGE", "RISK")
+"""What a narrow terminal does without, in turn. PID, STALLED and PROGRAM always stand."""
+_RIGHT = frozenset(("PID", "AGE"))
 
 
-def _table(jvms: Sequence[ListedJvm]) -> Iterator[str]:
+def _table(jvms: Sequence[ListedJvm], columns: int) -> tuple[list[str], Sequence[str]]:
+    """The rows, head first, and the heads of the columns that *columns* had no room for."""
     rows = [_HEADS, *map(_cells, jvms)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEADS))]
-    for row in rows:
-        cells = [f"{row[0]:>{widths[0]}}", row[1].ljust(widths[1]), f"{row[2]:>{widths[2]}}"]
-        cells += [cell.ljust(width) for cell, width in zip(row[3:], widths[3:], strict=True)]
-        yield "  ".join(cells).rstrip()
+    widths = dict(
+        zip(_HEADS, (max(map(len, column)) for column in zip(*rows, strict=True)), strict=True)
+    )
+    left = 0
+    while columns and left < len(_LEAVE_OUT) and _width(widths, _LEAVE_OUT[:left]) > columns:
+        left += 1
+    left_out = _LEAVE_OUT[:left]
+    told = [_row(row, widths, left_out) for row in rows]
+    return told, [head for head in _HEADS if head in left_out]
+
+
+def _width(widths: dict[str, int], left_out: Sequence[str]) -> int:
+    shown = [width for head, width in widths.items() if head not in left_out]
+    return sum(shown) + 2 * (len(shown) - 1)
+
+
+def _row(row: Sequence[str], widths: dict[str, int], left_out: Sequence[str]) -> str:
+    cells = [
+        cell.rjust(widths[head]) if head in _RIGHT else cell.ljust(widths[head])
+        for head, cell in zip(_HEADS, row, strict=True)
+        if head not in left_out
+    ]
+    return "  ".join(cells).rstrip()
 
 
 def _cells(jvm: ListedJvm) -> tuple[str, ...]:
@@ -199,8 +251,10 @@ def _details(jvms: Sequence[ListedJvm]) -> Iterator[str]:
         yield f"not known of {', '.join(map(str, pids[:NAMED]))}{more}: {sentence}"
 
 
-def _notes(found: Listing) -> Iterator[str]:
+def _notes(found: Listing, left_out: Sequence[str]) -> Iterator[str]:
     notes: list[str] = []
+    if left_out:
+        notes.append(f"this terminal has no room for {', '.join(left_out)}: piped, all is shown")
     count = sum(number for _, number in found.unseen)
     if count:
         reasons = "; ".join(why for why, _ in found.unseen)

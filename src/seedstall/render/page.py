@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seedstall import __version__
+from seedstall.model.duration import duration
 from seedstall.model.redact import redact, visible
 from seedstall.model.report import Failure, Report
 from seedstall.render import summary, templates
@@ -15,7 +16,6 @@ from seedstall.render.view import (
     answer_of,
     case_view,
     cut,
-    duration,
     lean,
     status_of,
     worst_first,

@@ -19,6 +19,8 @@ MOST_GROUPS = 40
 UNKNOWN = "?"
 """What the evidence does not tell of a kernel, a JDK or a product."""
 _NAMED = 5
+_TOLD = 6
+"""Verdicts that the first line tells of."""
 _ORDER = (Status.STALLED, Status.SLOW, Status.ENDED, Status.AT_RISK)
 """The worst first; then what failed, what is unknown, and what is clear."""
 _RANKS = {
@@ -99,6 +101,21 @@ def folder_of(names: Sequence[str]) -> str:
     low, high = min(names), max(names)
     same = next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
     return low[: low.rfind("/", 0, same) + 1]
+
+
+def answer(told: Sequence[Report | Failure], planned: int) -> str:
+    """All in a line, the worst first: ``12 of 159 cases stalled (blocking-seed), 3 at-risk, 144 clear``."""
+    found = [(len(count.names), _title(count)) for count in counts(told)]
+    shown = found if len(found) <= _TOLD else found[: _TOLD - 1]
+    rest = sum(number for number, _ in found[len(shown) :])
+    parts = [f"{number} {title}" for number, title in shown]
+    if parts:
+        parts[0] = f"{shown[0][0]} of {planned} cases {shown[0][1]}"
+    parts += [f"{rest} otherwise"] if rest else []
+    left = planned - len(told)
+    if left:
+        parts.append(f"{left} not looked at" if parts else f"none of {planned} cases was looked at")
+    return ", ".join(parts)
 
 
 def lines(told: Sequence[Report | Failure], planned: int, *, redacted: bool = True) -> list[str]:
