@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.machine import IN_CI
 from tests.pages import HOSTILE, full
 
@@ -83,7 +83,8 @@ def test_copy_copies_and_says_so(page: Page, allowed: bool) -> None:  # noqa: FB
     button = page.locator('button[data-copies="case-1-fix-1-command"]')
     button.focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.getElementById('said').textContent === 'Copied'")
+    # Not wait_for_function: it evaluates a text in the page, which the policy forbids.
+    expect(page.locator("#said")).to_have_text("Copied")
 
     taken = page.evaluate("navigator.clipboard.readText()" if allowed else "window.taken")
     assert taken == command.evaluate("node => node.textContent")

@@ -85,7 +85,9 @@ def one_file(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packages,) = (installed.parent / "lib").glob("python3*/site-packages")
     copy = place / "packages"
     shutil.copytree(
-        packages, copy, ignore=shutil.ignore_patterns("*.cpython-*.so", "__pycache__", "pip*")
+        packages,
+        copy,
+        ignore=shutil.ignore_patterns("*.cpython-*.so", "__pycache__", "pip", "pip-*"),
     )
     made = place / "seedstall.pyz"
     command = (
